@@ -1,0 +1,1 @@
+"""stalebench: pairs of changes that pass alone and fail together, mined, graded and counted."""

@@ -1,0 +1,181 @@
+"""The records that flow from stage to stage. Plain, frozen, and free of behaviour.
+
+Paths are text as git has them, relative to the root of the tree, decoded with `os.fsdecode` (a byte
+that is not UTF-8 becomes a surrogate). Commits and trees are full hexadecimal ids. Times are ISO 8601
+in UTC, to the second. A *function* is named `path::Qualified.name`, with the qualified name of the
+Python function itself; a *test id* is named as pytest names it, `path::Class::name[parameters]`, by
+the file and class that collect it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stalebench.outcomes import Outcome
+from stalebench.reasons import Reason, Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """A merged change.
+
+    `id` is unique within the repository: the pull's number where it has one, else the first 12 digits of
+    the landed commit. `base_commit` is the first parent of `merge_commit`, and the pull's diff is the
+    diff between the two. `head_commit` is the tip of the author's branch and `fork_commit` its merge base
+    with `base_commit`; both are None where the history does not tell. `landing` is merge, squash or plain.
+    """
+
+    id: str
+    repo: str
+    number: int | None
+    landing: str
+    base_commit: str
+    merge_commit: str
+    head_commit: str | None
+    fork_commit: str | None
+    created_at: str | None
+    merged_at: str
+    title: str
+    text: str
+    issues: tuple[int, ...]
+    source_files: tuple[str, ...]
+    test_files: tuple[str, ...]
+    other_files: tuple[str, ...]
+    reason: Reason | None
+    """Why it is not eligible; None where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Two eligible pulls (in general N) that share a source file, and the base they can be compared on.
+
+    `id` is the pulls' ids, newest first, joined by `+`; `pulls` are the same ids, the one that landed first
+    first. `shared_symbols` are the functions and classes of source files that each of the diffs touches, as
+    `path::Qualified.name`. `concurrent` is None where a pull head is not known.
+    """
+
+    id: str
+    repo: str
+    pulls: tuple[str, ...]
+    base_commit: str | None
+    days_apart: float
+    shared_files: tuple[str, ...]
+    shared_symbols: tuple[str, ...]
+    concurrent: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """How the patches of a candidate compose on its base, and the trees if they do.
+
+    `strict_apply` tells, per pull, whether `git apply` without any three-way help would accept its code
+    patch on the base. `by_function` says that the test patches conflict as text and were composed function by
+    function. `tests_tree` is b + T, `merged_tree` is b + all P + T; `code_trees` are b + Pi.
+    """
+
+    candidate: str
+    base_tree: str
+    reason: Reason | None
+    detail: str
+    paths: tuple[str, ...]
+    strict_apply: tuple[bool, ...]
+    by_function: bool
+    code_trees: tuple[str, ...] = ()
+    tests_tree: str | None = None
+    merged_tree: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Which tests to run: `files` are collected, and of their tests those run whose function is listed.
+
+    `functions` is None for all tests of the files. Both are sorted. Equal suites have equal `id`.
+    """
+
+    files: tuple[str, ...]
+    functions: tuple[str, ...] | None
+    id: str = field(default="")
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test on one tree.
+
+    `seconds` and `tail` (the last lines of a failure) differ from run to run: they never reach a table.
+    """
+
+    __test__ = False
+
+    id: str
+    function: str
+    outcome: Outcome
+    error: str = ""
+    """The exception's class name, for a failure."""
+    seconds: float = 0.0
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All results of one suite on one tree in one environment.
+
+    (tree, suite, environment, version of the runner, repeat) name it.
+    """
+
+    tree: str
+    suite: str
+    environment: str
+    version: int
+    repeat: int
+    results: tuple[TestResult, ...]
+    unloaded: tuple[tuple[str, str], ...]
+    """Files that did not load, each with the last lines of why."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A virtual environment that serves many commits.
+
+    `key` hashes the Python version, the frozen packages and the install commands. `rung` says which
+    recipe of the ladder won.
+    """
+
+    key: str
+    repo: str
+    python: str
+    rung: str
+    packages: tuple[str, ...]
+    install: tuple[str, ...]
+    exclude_newer: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Base validity of one pull on one base: its gold tests before and after its code patch."""
+
+    id: str
+    """`pull@base`, the base by its first 12 digits."""
+    pull: str
+    base_commit: str
+    environment: str | None
+    suite: str | None
+    before_tree: str | None
+    after_tree: str | None
+    gold: tuple[str, ...]
+    """Gold functions."""
+    f2p: tuple[str, ...]
+    p2p: tuple[str, ...]
+    flaky: tuple[str, ...]
+    reason: Reason | None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Something that did not get past a stage, for one reason."""
+
+    stage: Stage
+    subject: str
+    reason: Reason
+    detail: str = ""
