@@ -179,3 +179,81 @@ class Rejection:
     subject: str
     reason: Reason
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One pull of a valid pair: what an agent is asked to do, and the tests that tell.
+
+    `f2p` and `p2p` are test ids on the pair's base; `code_patch` and `test_patch` are the SHA-256 of the
+    patches kept beside the tables. The task's text is the pull's title and text.
+    """
+
+    repo: str
+    pull: str
+    check: str
+    f2p: tuple[str, ...]
+    p2p: tuple[str, ...]
+    code_patch: str
+    test_patch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A test that is green on every branch as written and red together, and what kind of clash it is."""
+
+    test: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A valid pair and the control on its human patches: the measures as `stalebench.measures` defines them.
+
+    Sets of tests are sorted test ids. `unobservable` is None for an observable pair, else `tests_interact` or
+    `flaky`. `clash` is None where it cannot be known: the test patches conflict as text (`by_function`).
+    `broken_alone` has one entry a task. `control` is `complete`, or says why a column is missing.
+    """
+
+    id: str
+    repo: str
+    base_commit: str
+    base_tree: str
+    environment: str
+    tasks: tuple[Task, ...]
+    days_apart: float
+    shared_files: tuple[str, ...]
+    shared_symbols: tuple[str, ...]
+    concurrent: bool | None
+    by_function: bool
+    tests_tree: str
+    merged_tree: str
+    control: str
+    unobservable: str | None
+    delta_blind: tuple[str, ...] | None
+    delta_strict: tuple[str, ...] | None
+    clash: tuple[Clash, ...] | None
+    broken_alone: tuple[tuple[str, ...], ...] | None
+    repaired_together: tuple[str, ...] | None
+    vanished: tuple[str, ...] | None
+    flaky: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of the outcome matrix: a test in a column of a check or of a pair.
+
+    `subject` is the check's or the pair's id. Columns of a check are `before` and `after`; those of a pair
+    are the design's W0, W1.., G0, G1.., M, H1... `suite` tells which selection ran: `gold`, `touched`, or
+    `alone`. `repeat` counts from 0.
+    """
+
+    subject: str
+    column: str
+    suite: str
+    repeat: int
+    test: str
+    function: str
+    outcome: Outcome
+    error: str
+    tree: str
