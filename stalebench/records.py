@@ -164,6 +164,8 @@ class Check:
     after_tree: str | None
     gold: tuple[str, ...]
     """Gold functions."""
+    gold_files: tuple[str, ...]
+    """The test modules that collect them."""
     f2p: tuple[str, ...]
     p2p: tuple[str, ...]
     flaky: tuple[str, ...]
