@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """What a stage tells of its progress: `stage` once, `advance` for each thing done, `note` now and then."""
+    """What a stage tells: `stage` once, `advance` for each thing done, `note` now and then."""
 
     def stage(self, name: str, total: int | None) -> None:
         """Begin the stage of this name, with so many things to do (None: nobody knows)."""
@@ -131,7 +131,7 @@ class Bars:
 
 
 def of(*, quiet: bool = False) -> Silent | Lines | Bars:
-    """The way that fits stderr: bars on a terminal, lines elsewhere, nothing if quiet. Open it with `with`."""
+    """The way that fits stderr: bars on a terminal, else lines; nothing if quiet. Open it with `with`."""
     if quiet:
         return Silent()
     return Bars() if sys.stderr.isatty() else Lines()

@@ -1,0 +1,35 @@
+"""Datasets: records in and out of Parquet, the folder around them, and views over it for queries."""
+
+from __future__ import annotations
+
+from stalebench.tables.dataset import (
+    Dataset,
+    create,
+    describe,
+    drop,
+    keep_patch,
+    parts,
+    patch_path,
+    prune_patches,
+)
+from stalebench.tables.files import read, write
+from stalebench.tables.schema import SCHEMA_VERSION, TABLES, Column, Table
+from stalebench.tables.views import connect
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "TABLES",
+    "Column",
+    "Dataset",
+    "Table",
+    "connect",
+    "create",
+    "describe",
+    "drop",
+    "keep_patch",
+    "parts",
+    "patch_path",
+    "prune_patches",
+    "read",
+    "write",
+]
