@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from stalebench.progress import Progress
 from stalebench.records import Candidate, Composition, Pair, Pull, Rejection
 from stalebench.source import Clone, open_clone
 from stalebench.spec import Spec
+from stalebench.tables.dataset import writing
 from stalebench.validate import Site
 
 SCHEMA_VERSION = 1
@@ -92,10 +94,29 @@ def validate(context: stages.Context, request: MineRequest) -> None:
 @contextmanager
 def prepared(request: MineRequest, progress: Progress) -> Iterator[stages.Context]:
     """Open the clone and the specification, and describe the dataset that is about to be written."""
-    clone, chosen = _clone_and_spec(request)
-    with tables.writing(request.out):
-        tables.describe(request.out, repo=chosen, parameters=_parameters(request, clone))
+    with claimed(request.out):
+        clone, chosen = _clone_and_spec(request)
+        tables.create(request.out, chosen.name, {"spec": chosen.digest(), **_parameters(request, clone)})
+        with writing(request.out / "spec.toml") as file:
+            file.write_text(spec.to_toml(chosen), encoding="utf-8")
         yield stages.Context(clone, chosen, request.out, progress)
+
+
+@contextmanager
+def claimed(out: Path) -> Iterator[None]:
+    """Be the only writer of a dataset folder. Raises UsageError where another process is at it."""
+    lock = out / "work" / "lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(
+                f"another process is writing {out}",
+                "the same command is running already",
+                "wait for it to end, or name another folder with --out",
+            ) from error
+        yield
 
 
 @contextmanager

@@ -159,9 +159,9 @@ class Check:
     pull: str
     base_commit: str
     environment: str | None
-    suite: str | None
-    before_tree: str | None
-    after_tree: str | None
+    suite: str
+    before_tree: str
+    after_tree: str
     gold: tuple[str, ...]
     """Gold functions."""
     gold_files: tuple[str, ...]

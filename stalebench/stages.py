@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Final
 
 from stalebench import source, tables
 from stalebench.candidates import candidates as pair_up
@@ -35,6 +36,17 @@ from stalebench.source import Clone
 from stalebench.spec import Spec
 from stalebench.validate import CheckJob, ControlJob, check, control
 
+VALIDATED: Final = ("checks", "pairs", "test_results", "environments")
+"""The tables of the last stage."""
+
+REJECTING: Final = {
+    "pulls": "pulls",
+    "candidates": "candidates",
+    "compositions": "compose",
+    "pairs": "validate",
+}
+"""The part of the rejections that is written beside a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -48,6 +60,7 @@ class Context:
 
 def pulls(context: Context, since: date | None, until: date | None, newest: int | None) -> None:
     """Write the landed pulls of a time span; only the newest so many eligible ones, if a number is given."""
+    _drop(context, "pulls", "candidates", "compositions", *VALIDATED)
     context.progress.stage("pulls", None)
     landed = source.landed(context.clone, context.spec, since, until)
     kept = source.newest(landed, newest)
@@ -58,6 +71,7 @@ def pulls(context: Context, since: date | None, until: date | None, newest: int 
 
 def candidates(context: Context, within: float | None, limit: int | None) -> None:
     """Write the pairs of eligible pulls that share a source file."""
+    _drop(context, "candidates", "compositions", *VALIDATED)
     context.progress.stage("candidates", None)
     eligible = [pull for pull in tables.read(context.out, "pulls", Pull) if pull.reason is None]
     found, rejected = pair_up(context.clone, context.spec, eligible, within=within, limit=limit)
@@ -67,11 +81,20 @@ def candidates(context: Context, within: float | None, limit: int | None) -> Non
 
 def compose(context: Context) -> None:
     """Write how the patches of each candidate compose on its base."""
+    _drop(context, "compositions", *VALIDATED)
     found = list(tables.read(context.out, "candidates", Candidate))
     composing = _Composing(context)
     context.progress.stage("compose", len(found))
     tables.write(context.out, "compositions", map(composing.composed, found))
     tables.write(context.out, "rejections", composing.rejected, part="compose")
+
+
+def _drop(context: Context, *names: str) -> None:
+    """Remove the tables that a stage is about to make again, and those that rest on them."""
+    for name in names:
+        tables.drop(context.out, name)
+        if name in REJECTING:
+            tables.drop(context.out, "rejections", REJECTING[name])
 
 
 class _Composing:
@@ -103,6 +126,7 @@ class _Composing:
 
 def validate(context: Context, engine: Engine) -> None:
     """Write the checks, the valid pairs with their control, and every outcome that these rest on."""
+    _drop(context, *VALIDATED)
     validation = _Validation(context, engine)
     if not validation.clean:
         raise NothingToDo(
@@ -166,6 +190,15 @@ class _Validation:
         tables.write(out, "checks", self.found.checks.values())
         tables.write(out, "pairs", self.found.pairs)
         tables.write(out, "rejections", self.found.rejected, part="validate")
+        tables.prune_patches(
+            out,
+            {
+                patch
+                for pair in self.found.pairs
+                for task in pair.tasks
+                for patch in (task.code_patch, task.test_patch)
+            },
+        )
         tables.write(out, "environments", self.found.environments.values())
 
     def _check_jobs(self, standing: list[Candidate], position: int) -> list[CheckJob]:
