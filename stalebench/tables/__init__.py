@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from stalebench.tables.dataset import (
     Dataset,
-    create,
     describe,
-    drop,
+    description,
+    drop_later,
     keep_patch,
     parts,
     patch_path,
     prune_patches,
+    writing,
 )
 from stalebench.tables.files import read, write
 from stalebench.tables.schema import SCHEMA_VERSION, TABLES, Column, Table
@@ -23,13 +24,14 @@ __all__ = [
     "Dataset",
     "Table",
     "connect",
-    "create",
     "describe",
-    "drop",
+    "description",
+    "drop_later",
     "keep_patch",
     "parts",
     "patch_path",
     "prune_patches",
     "read",
     "write",
+    "writing",
 ]
