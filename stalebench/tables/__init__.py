@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from stalebench.tables.dataset import (
     Dataset,
+    create,
     describe,
-    description,
-    drop_later,
+    drop,
     keep_patch,
     parts,
     patch_path,
     prune_patches,
-    writing,
 )
 from stalebench.tables.files import read, write
 from stalebench.tables.schema import SCHEMA_VERSION, TABLES, Column, Table
@@ -24,14 +23,13 @@ __all__ = [
     "Dataset",
     "Table",
     "connect",
+    "create",
     "describe",
-    "description",
-    "drop_later",
+    "drop",
     "keep_patch",
     "parts",
     "patch_path",
     "prune_patches",
     "read",
     "write",
-    "writing",
 ]

@@ -8,7 +8,6 @@ work/                       stored runs and checkouts: not part of the dataset
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,8 +19,6 @@ from typing import Any, Final
 
 from stalebench import __version__
 from stalebench.errors import DatasetError, StalebenchError
-from stalebench.reasons import Stage
-from stalebench.spec import Spec
 from stalebench.tables.schema import SCHEMA_VERSION, TABLES
 
 MARK: Final = "dataset.json"
@@ -36,61 +33,39 @@ class Dataset:
     parameters: Mapping[str, Any]
 
 
-@contextmanager
-def writing(out: Path) -> Iterator[None]:
-    """Hold the folder for this process: one writer at a time, and as many readers as like.
+def create(out: Path, repo: str, parameters: Mapping[str, Any]) -> None:
+    """Make `out` a dataset of this repository, made with these parameters, or take up the one that is there.
 
-    Raises DatasetError where `out` holds something else (nothing that stalebench did not write is touched),
-    and StalebenchError while another process writes.
+    Raises DatasetError where `out` holds something else: nothing that stalebench did not write is touched.
     """
     if out.exists() and not out.is_dir():
         raise DatasetError(f"{out} is no folder", "--out names a file", "name another folder")
-    if out.is_dir() and not is_dataset(out) and not all(_ours(entry) for entry in out.iterdir()):
+    if (out / MARK).exists():
+        there = describe(out)
+        if there.repo != repo:
+            raise DatasetError(
+                f"{out} holds a dataset of {there.repo}, not of {repo}",
+                "each repository has a dataset folder of its own",
+                "name another folder, or remove that one",
+            )
+    elif out.is_dir() and any(not _ours(entry) for entry in out.iterdir()):
         raise DatasetError(
             f"{out} holds files that are not a dataset's",
             "--out names a folder that is used for something else",
             "name a new folder",
         )
-    lock = out / "work" / "lock"
-    with disk(lock):
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        held = lock.open("w")
-    with held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StalebenchError(
-                f"another process writes to {out}",
-                "the same command is already running",
-                "wait for it to end, or name another folder with --out",
-            ) from None
-        yield
-
-
-def describe(out: Path, *, repo: Spec, parameters: Mapping[str, Any]) -> None:
-    """Say in `out` what the dataset is and how it is made. Raises DatasetError over another repository's."""
-    if is_dataset(out):
-        there = description(out)
-        if there.repo != repo.name:
-            raise DatasetError(
-                f"{out} holds a dataset of {there.repo}, not of {repo.name}",
-                "each repository has a dataset folder of its own",
-                "name another folder, or remove that one",
-            )
     content = {
         "schema_version": SCHEMA_VERSION,
         "stalebench": __version__,
-        "repo": repo.name,
-        "repository": repo.repository,
-        "specification": repo.digest(),
+        "repo": repo,
         "parameters": dict(parameters),
     }
-    with replacing(out / MARK) as temporary, disk(out / MARK):
+    with writing(out / MARK) as temporary, disk(out / MARK):
         temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def description(path: Path) -> Dataset:
-    """What a dataset says of itself. Raises DatasetError for anything but a dataset of this version."""
+def describe(path: Path) -> Dataset:
+    """What the dataset says of itself. Raises DatasetError for anything but a dataset of this version."""
     content = _content(path)
     version = content.get("schema_version")
     if version != SCHEMA_VERSION:
@@ -133,9 +108,9 @@ def _ours(entry: Path) -> bool:
 def found(where: Path) -> list[Dataset]:
     """The dataset at a path, or all of those one level below it, by name. Raises DatasetError for none."""
     if is_dataset(where) or not where.is_dir():
-        return [description(where)]
-    below = [description(path) for path in sorted(where.iterdir()) if is_dataset(path)]
-    return below or [description(where)]
+        return [describe(where)]
+    below = [describe(path) for path in sorted(where.iterdir()) if is_dataset(path)]
+    return below or [describe(where)]
 
 
 def parts(out: Path, table: str) -> list[Path]:
@@ -143,16 +118,15 @@ def parts(out: Path, table: str) -> list[Path]:
     return sorted(path for path in (out / table).glob("*.parquet") if not path.name.startswith("."))
 
 
-def drop_later(out: Path, stage: Stage) -> None:
-    """Remove the tables that later stages made: what they rest on is about to change."""
-    later = list(Stage)[list(Stage).index(stage) + 1 :]
-    stale = [path for table in TABLES.values() if table.stage in later for path in parts(out, table.name)]
-    for path in [*stale, *(out / "rejections" / f"{each}.parquet" for each in later)]:
+def drop(out: Path, table: str, part: str | None = None) -> None:
+    """Remove a table, or one part of it: a stage begins so with the tables that depend on it."""
+    names = parts(out, table) if part is None else [out / table / f"{part}.parquet"]
+    for path in names:
         path.unlink(missing_ok=True)
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[Path]:
+def writing(target: Path) -> Iterator[Path]:
     """A file beside the target that replaces it when the block ends well, and vanishes when it does not.
 
     Readers see the old file or the new one, never a part of one. The name is fixed, so that what a killed
@@ -189,7 +163,7 @@ def keep_patch(out: Path, content: bytes) -> str:
     digest = hashlib.sha256(content).hexdigest()
     path = patch_path(out, digest)
     if not path.is_file() or path.stat().st_size != len(content):
-        with replacing(path) as temporary, disk(path):
+        with writing(path) as temporary, disk(path):
             temporary.write_bytes(content)
     return digest
 

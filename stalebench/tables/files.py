@@ -5,7 +5,6 @@ Rows pass one at a time, so that memory stays flat for millions of them. Knows n
 
 from __future__ import annotations
 
-import filecmp
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,9 +15,8 @@ from typing import Any, Final, TypeVar, overload
 import duckdb
 
 from stalebench.errors import DatasetError, StalebenchError
-from stalebench.reasons import Stage
 from stalebench.tables.codec import decoder, encoder
-from stalebench.tables.dataset import description, disk, drop_later, parts, replacing
+from stalebench.tables.dataset import describe, disk, parts, writing
 from stalebench.tables.schema import Table
 from stalebench.tables.schema import table as table_of
 
@@ -36,27 +34,18 @@ Row = TypeVar("Row")
 def write(out: Path, table: str, records: Iterable[object], part: str = "part-0") -> int:
     """Write one part of a table, replacing the part of that name; the number of rows.
 
-    The same records, in whatever order, give the same bytes. A part that comes out as it was stays
-    untouched; where it changes, the tables of later stages, which rest on it, are removed.
+    The same records, in whatever order, give the same bytes.
     """
     schema = table_of(table)
     target = out / table / f"{part}.parquet"
-    with replacing(target) as parquet:
+    with writing(target) as parquet:
         lines = parquet.with_suffix(".ndjson")
         try:
             rows, longest = _write_lines(lines, target, schema, records)
             _to_parquet(lines, parquet, schema, max(longest + 1, LINE_LIMIT), out)
         finally:
             lines.unlink(missing_ok=True)
-        if not target.exists() or not filecmp.cmp(parquet, target, shallow=False):
-            drop_later(out, _stage(schema, part))
     return rows
-
-
-def _stage(schema: Table, part: str) -> Stage:
-    """The stage that writes this part; the last for a part that no other rests on."""
-    name = part if schema.name == "rejections" else schema.stage
-    return Stage(name) if name in set(Stage) else Stage.VALIDATE
 
 
 def _write_lines(lines: Path, target: Path, schema: Table, records: Iterable[object]) -> tuple[int, int]:
@@ -137,7 +126,7 @@ def read(out: Path, table: str, record: type[Any] | None = None) -> Iterator[Any
     schema = table_of(table)
     if record is not None and record is not schema.record:
         raise TypeError(f"a row of {table} is a {schema.record.__name__}, not a {record.__name__}")
-    description(out)
+    describe(out)
     paths = parts(out, table)
     if not paths:
         raise missing_table(out, schema)
