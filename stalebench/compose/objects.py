@@ -1,0 +1,228 @@
+"""Git objects of a clone, with an overlay in memory for what is made here. Never writes to the clone.
+
+Not even through git's own object store: writing an object that is already there freshens the pack that
+holds it. What is new lives in this process, under the id that git would give it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pygit2
+
+from stalebench.compose.caches import Recent
+from stalebench.errors import SourceError
+
+FILE: Final = 0o100644
+EXECUTABLE: Final = 0o100755
+LINK: Final = 0o120000
+SUBMODULE: Final = 0o160000
+FOLDER: Final = 0o040000
+
+BLOB: Final = b"blob"
+TREE: Final = b"tree"
+
+_ROW: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+"""A tree object is a row of these: mode, name, and the id in 20 raw bytes."""
+
+_COMMITTER: Final = re.compile(rb"^committer .*> (-?\d+) [-+]\d+$", re.MULTILINE)
+_COMMIT_TREE: Final = re.compile(rb"^tree ([0-9a-f]{40})$", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """What a tree holds under a name: the mode and the id."""
+
+    mode: int
+    id: str
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a tree."""
+        return self.mode == FOLDER
+
+
+class Change(NamedTuple):
+    """A file that differs between two trees: None where it does not exist.
+
+    `source` is the path that `old` had, where the file was renamed; `old` is then the entry at that path.
+    """
+
+    path: str
+    old: Entry | None
+    new: Entry | None
+    source: str | None = None
+
+
+Entries = Mapping[str, Entry]
+
+
+def object_id(kind: bytes, content: bytes) -> str:
+    """The id that git gives to this content."""
+    return hashlib.sha1(b"%b %d\0%b" % (kind, len(content), content), usedforsecurity=False).hexdigest()
+
+
+EMPTY_TREE: Final = object_id(TREE, b"")
+
+
+class Objects:
+    """Reads a clone's objects, and keeps new blobs and trees in memory. Use one in each thread."""
+
+    def __init__(self, git_dir: Path | str) -> None:
+        self.git_dir = Path(git_dir)
+        self._repo = pygit2.Repository(str(git_dir))
+        self._read_clone = self._repo.odb.read
+        self._new: dict[str, tuple[bytes, bytes]] = {EMPTY_TREE: (TREE, b"")}
+        self._trees: Recent[str, dict[str, Entry]] = Recent(20_000)
+
+    def tree_of(self, commit: str) -> str:
+        """The id of a commit's tree."""
+        return _searched(_COMMIT_TREE, self._clone_object(commit), commit).decode()
+
+    def date_of(self, commit: str) -> datetime:
+        """When the commit was committed, in UTC."""
+        return datetime.fromtimestamp(int(_searched(_COMMITTER, self._clone_object(commit), commit)), UTC)
+
+    def blob(self, oid: str) -> bytes:
+        """The content of a blob."""
+        made = self._new.get(oid)
+        return made[1] if made is not None else self._clone_object(oid)
+
+    def put_blob(self, content: bytes) -> str:
+        """Keep a blob in memory; its id."""
+        return self._put(BLOB, content)
+
+    def entries(self, tree: str) -> Entries:
+        """What a folder holds, by name, in git's order. Not to be changed."""
+        found = self._trees.get(tree)
+        if found is None:
+            made = self._new.get(tree)
+            found = self._trees[tree] = _parse(made[1] if made is not None else self._clone_object(tree))
+        return found
+
+    def find(self, tree: str, path: str) -> Entry | None:
+        """What stands at a path, file or folder; None where there is nothing."""
+        folder, _, name = path.rpartition("/")
+        for part in folder.split("/") if folder else ():
+            entry = self.entries(tree).get(part)
+            if entry is None or not entry.is_folder:
+                return None
+            tree = entry.id
+        return self.entries(tree).get(name)
+
+    def files(self, tree: str, prefix: str = "") -> Iterator[tuple[str, Entry]]:
+        """All that is not a folder, with its path, all the way down."""
+        for name, entry in self.entries(tree).items():
+            if entry.is_folder:
+                yield from self.files(entry.id, f"{prefix}{name}/")
+            else:
+                yield prefix + name, entry
+
+    def edit(self, tree: str, edits: Mapping[str, Entry | None]) -> str:
+        """The tree with these paths set, or removed where the entry is None.
+
+        Folders appear and vanish with their files. What stands in the way of a path that is set, a file
+        above it or a folder at it, is removed.
+        """
+        here: dict[str, Entry | None] = {}
+        below: dict[str, dict[str, Entry | None]] = {}
+        for path, entry in edits.items():
+            name, slash, rest = path.partition("/")
+            if slash:
+                below.setdefault(name, {})[rest] = entry
+            else:
+                here[name] = entry
+        entries = dict(self.entries(tree))
+        for name, inner in below.items():
+            self._edit_folder(entries, name, inner)
+        for name, entry in here.items():
+            _set(entries, name, entry, kept=name in below)
+        return self._put_tree(entries)
+
+    def changes(self, before: str, after: str) -> tuple[Change, ...]:
+        """The files that differ between two trees, by path. Renames are not looked for."""
+        return tuple(sorted(self._changes(before, after, "")))
+
+    @contextmanager
+    def scratch(self) -> Iterator[None]:
+        """Forget at the end of the block what was made inside it: ids from inside mean nothing after."""
+        kept, self._new = self._new, dict(self._new)
+        try:
+            yield
+        finally:
+            self._new = kept
+
+    def _edit_folder(self, entries: dict[str, Entry], name: str, inner: dict[str, Entry | None]) -> None:
+        present = entries.get(name)
+        is_folder = present is not None and present.is_folder
+        edited = self.edit(present.id if present and is_folder else EMPTY_TREE, inner)
+        if edited != EMPTY_TREE:
+            entries[name] = Entry(FOLDER, edited)
+        elif is_folder:
+            del entries[name]
+
+    def _changes(self, before: str, after: str, prefix: str) -> Iterator[Change]:
+        if before == after:
+            return
+        old, new = self.entries(before), self.entries(after)
+        for name in {name for name, _ in old.items() ^ new.items()}:
+            yield from self._changed(old.get(name), new.get(name), prefix + name)
+
+    def _changed(self, old: Entry | None, new: Entry | None, path: str) -> Iterator[Change]:
+        files = [None if entry is None or entry.is_folder else entry for entry in (old, new)]
+        folders = [entry.id if entry and entry.is_folder else EMPTY_TREE for entry in (old, new)]
+        if any(files):
+            yield Change(path, files[0], files[1])
+        yield from self._changes(folders[0], folders[1], path + "/")
+
+    def _put(self, kind: bytes, content: bytes) -> str:
+        oid = object_id(kind, content)
+        self._new.setdefault(oid, (kind, content))
+        return oid
+
+    def _put_tree(self, entries: dict[str, Entry]) -> str:
+        rows = sorted((_sort_key(name, entry), name, entry) for name, entry in entries.items())
+        content = b"".join(
+            b"%o %b\0%b" % (entry.mode, os.fsencode(name), bytes.fromhex(entry.id)) for _, name, entry in rows
+        )
+        return self._put(TREE, content)
+
+    def _clone_object(self, oid: str) -> bytes:
+        try:
+            return self._read_clone(oid)[1]
+        except (KeyError, ValueError) as error:
+            raise SourceError(
+                f"the clone has no object {oid}",
+                "the clone is shallow or partial, or the tree was composed by another process",
+                "clone the repository in full",
+            ) from error
+
+
+def _set(entries: dict[str, Entry], name: str, entry: Entry | None, *, kept: bool) -> None:
+    """Set or remove a name; `kept` says that what now stands there was edited, and only a file goes."""
+    if entry is not None:
+        entries[name] = entry
+    elif name in entries and not (kept and entries[name].is_folder):
+        del entries[name]
+
+
+def _sort_key(name: str, entry: Entry) -> bytes:
+    """Git sorts a folder as if its name ended in a slash."""
+    return os.fsencode(name) + (b"/" if entry.is_folder else b"")
+
+
+def _parse(content: bytes) -> dict[str, Entry]:
+    return {os.fsdecode(name): Entry(int(mode, 8), raw.hex()) for mode, name, raw in _ROW.findall(content)}
+
+
+def _searched(pattern: re.Pattern[bytes], content: bytes, commit: str) -> bytes:
+    found = pattern.search(content)
+    if found is None:
+        raise SourceError(f"{commit} is not a commit", "it is the id of another object")
+    return found[1]
