@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from stalebench import __version__
 from stalebench.errors import DatasetError, StalebenchError
-from stalebench.tables.schema import SCHEMA_VERSION, TABLES
+from stalebench.tables.schema import SCHEMA_VERSION
 
 MARK: Final = "dataset.json"
 

@@ -23,7 +23,7 @@ from stalebench.tables.schema import table as table_of
 ROW_GROUP: Final = 50_000
 """Rows in a row group: fixed, since the files must not depend on DuckDB's default."""
 BATCH: Final = 2_000
-MEMORY: Final = "1GB"
+MEMORY: Final = "512MB"
 """What DuckDB may take to sort a table; the rest goes to disk."""
 LINE_LIMIT: Final = 16 << 20
 """DuckDB's own limit on the length of a JSON line; raised only where a record is longer."""
