@@ -1,0 +1,163 @@
+"""A process that runs untrusted code: isolated, limited, and taken down with everything it started.
+
+Knows nothing of tests: it hands over the lines that the process writes to its side channel, and how it ended.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from stalebench.errors import RunBroken
+from stalebench.run.launch import Capability, capabilities, granted_steps
+from stalebench.run.limits import Ending, Line, ProcessLimits, Status, resource_limits
+from stalebench.run.scratch import scratch_folder
+from stalebench.run.supervisor import Event, Supervisor
+from stalebench.run.surroundings import covers, environment, home_variables, visible_folders
+
+__all__ = [
+    "CHANNEL_VARIABLE",
+    "CONFIG_VARIABLE",
+    "Capability",
+    "Ending",
+    "Line",
+    "Process",
+    "ProcessLimits",
+    "Status",
+    "capabilities",
+    "environment",
+]
+
+CHANNEL_VARIABLE: Final = "STALEBENCH_CHANNEL"
+"""Names the file descriptor of the side channel: a pipe to write lines to."""
+CONFIG_VARIABLE: Final = "STALEBENCH_CONFIG"
+"""Names the file descriptor of the payload: a pipe to read once, to its end."""
+
+_MIB: Final = 1024 * 1024
+_TEMPORARY: Final = "/tmp"  # noqa: S108 - the private one
+
+
+class Process:
+    """One untrusted command, from `with` to the end of the block; nothing it started outlives the block.
+
+    The file system is read-only for it but for `writable` and a private HOME and temporary folder, and it sees of
+    covered folders (homes, /tmp, /run) only what lies in `cwd`, `writable`, `readable`, its interpreter's
+    folders and PYTHONPATH: as far as the machine grants that, which `capabilities` tells.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        payload: bytes = b"",
+        writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+        limits: ProcessLimits | None = None,
+    ) -> None:
+        self._argv = [str(part) for part in argv]
+        self._cwd = cwd
+        self._env = dict(env)
+        self._payload = payload
+        self._writable = [Path(os.path.abspath(path)) for path in writable]  # noqa: PTH100 - links stay
+        self._readable = list(readable)
+        self._limits = limits or ProcessLimits()
+        self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self._last: Status | RunBroken | None = None
+        self._stack = ExitStack()
+        self._supervisor: Supervisor | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            scratch = stack.enter_context(scratch_folder())
+            request = self._request(scratch)
+            supervisor = Supervisor(request, self._payload, self._limits, self._events.put)
+            supervisor.start()
+            stack.callback(supervisor.join)
+            stack.callback(supervisor.kill)
+            supervisor.started.wait()
+            self._supervisor = supervisor
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def next(self, timeout: float | None = None) -> Line | Status | None:
+        """The next line, or the status once all is over; None if neither comes within `timeout` seconds."""
+        if self._last is None:
+            try:
+                event = self._events.get(timeout=timeout)
+            except queue.Empty:
+                return None
+            if isinstance(event, Line):
+                return event
+            self._last = event
+        if isinstance(self._last, RunBroken):
+            raise self._last
+        return self._last
+
+    def wait(self, timeout: float | None = None) -> Status | None:
+        """The status; lines that come before it are dropped. None if it does not end within `timeout` seconds."""
+        import time
+
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            event = self.next(left)
+            if not isinstance(event, Line):
+                return event
+
+    def kill(self) -> None:
+        """End everything that the process has started; the status tells `Ending.KILLED`."""
+        if self._supervisor is not None:
+            self._supervisor.kill()
+
+    @property
+    def tail(self) -> str:
+        """The last output so far."""
+        return "" if self._supervisor is None else self._supervisor.output()
+
+    def _request(self, scratch: Path) -> dict[str, Any]:
+        """All that the launcher has to know."""
+        steps = granted_steps()
+        program = self._program()
+        writable = [str(path) for path in self._writable]
+        visible = visible_folders(program, self._cwd, self._env, [*self._readable, *self._writable])
+        covered = covers(scratch, visible) if "files" in steps else []
+        inside = _TEMPORARY if (_TEMPORARY, str(scratch)) in covered else str(scratch)
+        (scratch / "home").mkdir(mode=0o700)
+        processes = self._limits.processes
+        return {
+            "probe": False,
+            "steps": steps,
+            "argv": [str(program), *self._argv[1:]],
+            "cwd": os.path.abspath(self._cwd),  # noqa: PTH100 - links stay
+            "env": self._env | home_variables(inside) | {CHANNEL_VARIABLE: "3", CONFIG_VARIABLE: "4"},
+            "covers": covered,
+            "keep": visible,
+            "writable": writable if inside == _TEMPORARY else [*writable, str(scratch)],
+            "shared_memory": self._limits.memory_mib * _MIB // 2,
+            "processes": processes,
+            "limits": resource_limits(self._limits, processes if "user" in steps else None),
+        }
+
+    def _program(self) -> Path:
+        found = shutil.which(self._argv[0], path=self._env.get("PATH"))
+        if found is None:
+            raise RunBroken(
+                f"there is no program {self._argv[0]}", "its environment was removed or never built"
+            )
+        return Path(os.path.abspath(found))  # noqa: PTH100 - links stay: a virtual environment is one
