@@ -1,0 +1,61 @@
+"""The options that several commands share, each declared once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Repo = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A specification's name (see `stalebench spec list`), or owner/name."),
+]
+Clone = Annotated[
+    str | None,
+    typer.Option(metavar="PATH|URL", help="A full clone, or where to clone from. Never written to."),
+]
+SpecFile = Annotated[
+    Path | None,
+    typer.Option("--spec", metavar="FILE", help="A specification of your own, see `stalebench spec`."),
+]
+Since = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d"], metavar="DATE", help="Only pulls that landed on this day or later (UTC)."
+    ),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option(formats=["%Y-%m-%d"], metavar="DATE", help="Only pulls that landed before this day (UTC)."),
+]
+Newest = Annotated[
+    int | None, typer.Option("--pulls", min=1, metavar="N", help="Only the newest N eligible pulls.")
+]
+Within = Annotated[
+    float | None, typer.Option(min=0, metavar="DAYS", help="At most so many days between the two landings.")
+]
+Limit = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="At most N candidate pairs, the newest first.")
+]
+Repeats = Annotated[
+    int, typer.Option(min=1, metavar="N", help="How often tests that decide a verdict are run.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "-j", "--jobs", min=1, metavar="N", help="Worker processes; as many as there are cores by default."
+    ),
+]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="local (worker processes) or serial (this process).")
+]
+Out = Annotated[Path | None, typer.Option(metavar="DIR", help="The dataset's folder; data/NAME by default.")]
+Cache = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where clones and environments are kept; the user's cache by default."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")]

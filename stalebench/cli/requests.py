@@ -1,0 +1,90 @@
+"""From the options of a command to the request that the library takes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stalebench.mine import MineRequest
+
+
+def request(
+    *,
+    out: Path | None,
+    repo: str | None,
+    clone: str | None,
+    spec_file: Path | None,
+    cache: Path | None,
+    **choices: Any,
+) -> MineRequest:
+    """A request from scratch."""
+    from stalebench.mine import MineRequest  # noqa: PLC0415 - slow
+
+    return MineRequest(
+        out=out or default_out(repo, clone, spec_file),
+        repo=repo,
+        clone=clone,
+        spec_file=spec_file,
+        cache=cache,
+        **choices,
+    )
+
+
+def continued(
+    *,
+    out: Path | None,
+    repo: str | None,
+    clone: str | None,
+    spec_file: Path | None,
+    cache: Path | None,
+    **choices: Any,
+) -> MineRequest:
+    """A request for a later stage: what the earlier stages were told stays, and so does the specification."""
+    from stalebench.tables import describe  # noqa: PLC0415 - slow
+
+    folder = out or default_out(repo, clone, spec_file)
+    told = describe(folder).parameters
+    kept = folder / "spec.toml"
+    start = request(
+        out=folder,
+        repo=repo,
+        clone=clone,
+        spec_file=spec_file or (kept if kept.is_file() else None),
+        cache=cache,
+        since=_day(told.get("since")),
+        until=_day(told.get("until")),
+        newest=told.get("newest"),
+        within=told.get("within"),
+        limit=told.get("limit"),
+        repeats=told.get("repeats", 2),
+    )
+    return replace(start, **choices)
+
+
+def default_out(repo: str | None, clone: str | None, spec_file: Path | None) -> Path:
+    """`data/` and the repository's name."""
+    if repo:
+        name = repo.replace("/", "-")
+    elif spec_file:
+        name = spec_file.stem
+    else:
+        name = Path(clone or "").name.removesuffix(".git")
+    return Path("data") / name
+
+
+def day(moment: datetime | None) -> date | None:
+    """The day of an option that was parsed as a time."""
+    return moment.date() if moment else None
+
+
+def _day(text: str | None) -> date | None:
+    return date.fromisoformat(text) if text else None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
