@@ -1,0 +1,135 @@
+"""Which configuration and which options pytest is started with. Runs nothing.
+
+The repository's own configuration is honoured, since its tests rest on it: markers, warning filters, fixtures
+and plugins of its environment. Its `addopts` are not, but for the few that change how a test runs. What they
+otherwise do is to select, stop, spread, repeat or report, which is for the suite and the runner to say; or
+they belong to a plugin that may not be there, and then keep pytest from starting at all.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+from pathlib import Path
+from typing import Any, List, Optional, Tuple
+
+from _pytest.config.findpaths import load_config_dict_from_file
+
+BLOCKED = (
+    # They change the order of tests,
+    "randomly",
+    "random_order",
+    "random-order",
+    "reverse",
+    # run them more than once, or hide that they fail,
+    "rerunfailures",
+    "flaky",
+    "pytest_retry",
+    "repeat",
+    "flakefinder",
+    # choose among them,
+    "testmon",
+    "picked",
+    "split",
+    "shard",
+    # stop them, which is the supervisor's part,
+    "timeout",
+    "pytest_timeout",
+    # or only report.
+    "sugar",
+    "instafail",
+    "html",
+    "pytest_jsonreport",
+)
+"""Plugins that are kept out by name. All others of the environment load: tests need their fixtures and
+markers, and without an option (`-n`, `--cov`) they lie idle."""
+
+_FILES = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
+_NEEDS = {"--asyncio-mode": "pytest_asyncio", "--ds": "pytest_django", "--dc": "pytest_django"}
+_KEPT = ("--import-mode", "-p", "-W", "--pythonwarnings", "--capture", "--log-level", *_NEEDS)
+
+
+def arguments(root: str, files: List[str]) -> List[str]:
+    """The command line for these files, given relative to the root."""
+    config = _config_file(root, files)
+    kept = _kept(_addopts(config)) if config else []
+    return [
+        "-c",
+        config or os.path.join(os.path.dirname(os.path.abspath(__file__)), "empty.ini"),
+        "--rootdir=" + root,
+        "--confcutdir=" + root,
+        *("-pno:" + name for name in BLOCKED),
+        # A warning about an option or a marker of a plugin that is kept out must not become an error.
+        "-Wignore::pytest.PytestConfigWarning",
+        "-Wignore::pytest.PytestUnknownMarkWarning",
+        "-oaddopts=",
+        "-orequired_plugins=",
+        "-olog_cli=false",
+        "-ocache_dir=" + os.path.join(os.environ.get("TMPDIR", "/tmp"), "pytest_cache"),  # noqa: S108
+        "--continue-on-collection-errors",
+        "--tb=short",
+        "--color=no",
+        "-q",
+        *kept,
+        "--",
+        *files,
+    ]
+
+
+def _config_file(root: str, files: List[str]) -> Optional[str]:
+    """The file that a run of the whole repository would use: the nearest to the root, towards the tests."""
+    common = os.path.commonpath([os.path.dirname(file) for file in files] or [""])
+    steps = [step for step in common.split("/") if step]
+    for depth in range(len(steps) + 1):
+        for name in _FILES:
+            path = os.path.join(root, *steps[:depth], name)
+            if os.path.isfile(path) and load_config_dict_from_file(Path(path)) is not None:
+                return path
+    return None
+
+
+def _addopts(config: str) -> List[str]:
+    value: Any = (load_config_dict_from_file(Path(config)) or {}).get("addopts", "")
+    value = getattr(value, "value", value)
+    return [str(part) for part in value] if isinstance(value, list) else shlex.split(str(value))
+
+
+def _kept(addopts: List[str]) -> List[str]:
+    kept = []
+    rest = list(addopts)
+    while rest:
+        option, value = _split(rest.pop(0))
+        if option == "-s":
+            kept.append("-s")
+        if option not in _KEPT:
+            continue
+        if value is None:
+            value = rest.pop(0) if rest else ""
+        if _works(option, value):
+            kept += [option, value] if option.startswith("-") and option[1] != "-" else [option + "=" + value]
+    return kept
+
+
+def _split(word: str) -> Tuple[str, Optional[str]]:
+    if word.startswith("--"):
+        option, equals, value = word.partition("=")
+        return option, value if equals else None
+    if word[:2] in ("-p", "-W"):
+        return word[:2], word[2:] or None
+    return word, None
+
+
+def _works(option: str, value: str) -> bool:
+    if option == "-p":
+        return value not in BLOCKED
+    needed = _NEEDS.get(option)
+    return needed is None or importlib.util.find_spec(needed) is not None
