@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shlex
+import tempfile
 from pathlib import Path
 from typing import Any, List, Optional, Tuple
 
@@ -64,7 +65,7 @@ def arguments(root: str, files: List[str]) -> List[str]:
     kept = _kept(_addopts(config)) if config else []
     return [
         "-c",
-        config or os.path.join(os.path.dirname(os.path.abspath(__file__)), "empty.ini"),
+        config or _empty(),
         "--rootdir=" + root,
         "--confcutdir=" + root,
         *("-pno:" + name for name in BLOCKED),
@@ -74,7 +75,7 @@ def arguments(root: str, files: List[str]) -> List[str]:
         "-oaddopts=",
         "-orequired_plugins=",
         "-olog_cli=false",
-        "-ocache_dir=" + os.path.join(os.environ.get("TMPDIR", "/tmp"), "pytest_cache"),  # noqa: S108
+        "-ocache_dir=" + os.path.join(tempfile.gettempdir(), "pytest_cache"),
         "--continue-on-collection-errors",
         "--tb=short",
         "--color=no",
@@ -83,6 +84,14 @@ def arguments(root: str, files: List[str]) -> List[str]:
         "--",
         *files,
     ]
+
+
+def _empty() -> str:
+    """A configuration that says nothing, so that pytest does not go and look above the root."""
+    path = os.path.join(tempfile.gettempdir(), "pytest.ini")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("[pytest]\n")
+    return path
 
 
 def _config_file(root: str, files: List[str]) -> Optional[str]:
