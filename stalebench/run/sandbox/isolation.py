@@ -6,13 +6,16 @@ Nothing here falls back: which steps are wanted was found out beforehand, by try
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Final
 
 from . import kernel
 
-Plan = dict[str, Any]
-"""What a step has to know: `covers`, `keep`, `writable`, `shared_memory` and `processes`."""
+TYPE_CHECKING = False  # importing typing would double the start-up time
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Final
+
+    Plan = dict[str, Any]
+    """What a step has to know: `covers`, `keep`, `writable`, `shared_memory` and `processes`."""
 
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 

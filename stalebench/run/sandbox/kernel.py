@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Final
+
+TYPE_CHECKING = False  # importing typing would double the start-up time
+if TYPE_CHECKING:
+    from typing import Final
 
 NEW_MOUNTS: Final = 0x00020000
 NEW_IPC: Final = 0x08000000

@@ -15,12 +15,15 @@ import resource
 import select
 import sys
 import time
-from typing import Any, NoReturn
 
 from . import isolation, kernel
 from .descendants import descendants
 
-Request = dict[str, Any]
+TYPE_CHECKING = False  # importing typing would double the start-up time
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+    Request = dict[str, Any]
 
 _CHANNEL, _CONFIG, _STATUS = 3, 4, 5
 """Where the command finds its side channel and its payload; the last is closed when the command starts."""

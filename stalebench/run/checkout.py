@@ -1,0 +1,293 @@
+"""A folder on disk that is made equal to a git tree, again and again, whatever runs have done to it.
+
+Writes only below its own folder and never through a symbolic link. Knows no git but through `Trees`.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Protocol, Self
+
+from stalebench.errors import RunBroken
+from stalebench.run.removal import remove
+from stalebench.run.writing import Signature, TreeWriter, signature
+
+_FORMAT: Final = 1
+_FOLDER_MODE: Final = 0o755
+_WAIT_STEP: Final = 0.05
+
+
+class _Entry(Protocol):
+    @property
+    def mode(self) -> int: ...
+    @property
+    def id(self) -> str: ...
+
+
+class _Change(Protocol):
+    @property
+    def path(self) -> str: ...
+    @property
+    def new(self) -> _Entry | None: ...
+
+
+class Trees(Protocol):
+    """Where trees and their files come from: `stalebench.compose.objects.Objects`."""
+
+    def files(self, tree: str) -> Iterator[tuple[str, _Entry]]:
+        """All files of a tree."""
+        ...
+
+    def changes(self, old: str, new: str) -> Iterable[_Change]:
+        """The files that differ between two trees."""
+        ...
+
+    def blob(self, id: str) -> bytes:  # noqa: A002 - the word of the field
+        """The content of a file."""
+        ...
+
+
+class _Record(NamedTuple):
+    """A file as it was written: its entry in the tree, and what the file system said of it."""
+
+    mode: int
+    id: str
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """How many files were written for the new tree, removed, and put right since a run had changed them."""
+
+    written: int
+    removed: int
+    restored: int
+
+
+class Checkout:
+    """A folder that equals one tree after each `switch`; locked against all others until `close`.
+
+    `folder` holds the tree itself (`root`), a lock, and between two uses what is known of the files. That
+    knowledge is taken away while in use: after a crash nothing is trusted, and all is written anew.
+    """
+
+    def __init__(self, folder: Path, *, wait: float = 0.0) -> None:
+        self.root: Final = Path(os.path.abspath(folder)) / "tree"  # noqa: PTH100 - links stay
+        self._state = self.root.with_name("state.json")
+        self._tree: str | None = None
+        self._records: dict[str, _Record] = {}
+        with _explained(self.root):
+            self.root.parent.mkdir(parents=True, exist_ok=True)
+            self._lock: int | None = _lock(self.root.with_name("lock"), wait)
+            self._load_state()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def switch(self, trees: Trees, tree: str) -> Switch:
+        """Make the folder equal to the tree; RunBroken if the disk does not let us."""
+        if self._lock is None:
+            raise RunBroken(f"the checkout {self.root} is closed")
+        known, self._tree = self._tree, None  # unknown until the switch is complete
+        with _explained(self.root):
+            removed = 0
+            if known is None:
+                self._records.clear()
+                remove(self.root)
+            if not _is_folder(self.root):
+                remove(self.root)
+                self.root.mkdir()
+            damaged: set[str] = set()
+            if known is not None:
+                intact, removed = self._survey()
+                damaged = self._records.keys() - intact
+            wanted = _wanted(trees, known, tree)
+            restored = {path: self._records[path] for path in damaged if path not in wanted}
+            removed += self._apply(trees, {**restored, **wanted})
+        self._tree = tree
+        return Switch(sum(entry is not None for entry in wanted.values()), removed, len(restored))
+
+    def close(self) -> None:
+        """Note down what is known of the files, and let go of the lock."""
+        if self._lock is None:
+            return
+        with _explained(self.root):
+            if self._tree is not None:
+                self._save_state()
+        os.close(self._lock)
+        self._lock = None
+
+    # --- looking
+
+    def _survey(self) -> tuple[set[str], int]:
+        """Which files still are as they were written; all that does not belong there is removed."""
+        folders = _folders(self._records)
+        intact: set[str] = set()
+        waiting = [""]
+        removed = 0
+        while waiting:
+            prefix = waiting.pop()
+            foreign = []
+            with os.scandir(f"{self.root}/{prefix}") as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    found = entry.stat(follow_symlinks=False)
+                    record = self._records.get(path)
+                    is_intact = record is not None and record.signature == signature(found)
+                    if is_intact:
+                        intact.add(path)
+                    if stat.S_ISDIR(found.st_mode) and (is_intact or path in folders):
+                        _mend_mode(entry.path, found.st_mode)
+                        waiting.append(path + "/")
+                    elif not is_intact:
+                        foreign.append(entry.path)
+            for path in foreign:
+                remove(Path(path))
+            removed += len(foreign)
+        return intact, removed
+
+    # --- writing
+
+    def _apply(self, trees: Trees, wanted: dict[str, _Entry | None]) -> int:
+        """Remove and write files; how many were removed. What is to be written anew is removed first."""
+        gone = [path for path in wanted if self._records.pop(path, None)]
+        kept = {path: entry for path, entry in wanted.items() if entry is not None}
+        folders = _folders([*self._records, *kept])
+        with TreeWriter(self.root) as writer:
+            writer.remove(gone, folders)
+            for path in sorted(kept):
+                entry = kept[path]
+                content = b"" if is_submodule(entry.mode) else trees.blob(entry.id)
+                written = writer.write(path, entry.mode, entry.id, content)
+                self._records[path] = _Record(entry.mode, entry.id, written)
+        return len(gone) - len(kept.keys() & set(gone))
+
+    # --- what is known between two uses
+
+    def _load_state(self) -> None:
+        """Take over what the last user knew, and take it away, so that a crash leaves nothing to trust."""
+        try:
+            text = self._state.read_text(encoding="ascii")
+        except FileNotFoundError:
+            return
+        self._state.unlink()
+        with suppress(
+            ValueError, KeyError, TypeError
+        ):  # written by another version, or damaged: nothing is known
+            state: dict[str, Any] = json.loads(text)
+            if state["format"] == _FORMAT and state["root"] == _identity(self.root):
+                self._records = {
+                    path: _Record(mode, blob, Signature(*found)) for path, mode, blob, found in state["files"]
+                }
+                self._tree = state["tree"]
+
+    def _save_state(self) -> None:
+        files = [(path, record.mode, record.id, record.signature) for path, record in self._records.items()]
+        state = {"format": _FORMAT, "root": _identity(self.root), "tree": self._tree, "files": files}
+        partial = self._state.with_suffix(".partial")
+        partial.write_text(json.dumps(state), encoding="ascii")
+        partial.replace(self._state)
+
+
+def _wanted(trees: Trees, known: str | None, tree: str) -> dict[str, _Entry | None]:
+    """What has to change for the new tree: an entry to be written, None to be removed."""
+    if known is None:
+        return dict(trees.files(tree))
+    if known == tree:
+        return {}
+    return {change.path: change.new for change in trees.changes(known, tree)}
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """All folders above the paths."""
+    folders: set[str] = set()
+    for path in paths:
+        parent = path.rpartition("/")[0]
+        while parent and parent not in folders:
+            folders.add(parent)
+            parent = parent.rpartition("/")[0]
+    return folders
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _mend_mode(path: str, mode: int) -> None:
+    if stat.S_IMODE(mode) != _FOLDER_MODE:
+        os.chmod(path, _FOLDER_MODE)  # noqa: PTH101 - it is known to be no link
+
+
+def _identity(root: Path) -> list[int]:
+    """Tells whether it still is the folder that the state speaks of."""
+    found = root.lstat()
+    return [found.st_dev, found.st_ino]
+
+
+def _lock(path: Path, wait: float) -> int:
+    """Hold the lock file; the kernel lets go of it when its holder dies, however it dies."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < deadline:
+                time.sleep(_WAIT_STEP)
+                continue
+            holder = os.pread(handle, 32, 0).decode(errors="replace")
+            os.close(handle)
+            raise RunBroken(
+                f"the checkout {path.parent} is in use by process {holder}",
+                "another stalebench works with the same folder",
+                "wait for it, or give this one another folder",
+            ) from None
+        os.truncate(handle, 0)
+        os.pwrite(handle, str(os.getpid()).encode(), 0)
+        return handle
+
+
+class _explained:  # noqa: N801 - reads like a function
+    """Turns what the file system refuses into RunBroken, with the path and the space that is left."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if not isinstance(error, OSError):
+            return
+        with suppress(OSError):
+            free = shutil.disk_usage(self._root.parent).free // (1024 * 1024)
+            is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+            raise RunBroken(
+                f"the checkout {self._root} cannot be written ({error}); {free} MiB are free there",
+                "the disk is full" if is_full else "the folder belongs to another user, or is damaged",
+                "make room there, or choose another folder" if is_full else "remove the folder",
+            ) from error
