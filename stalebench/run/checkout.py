@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 
 from stalebench.errors import RunBroken
 from stalebench.run.removal import remove
-from stalebench.run.writing import Signature, TreeWriter, signature
+from stalebench.run.writing import Signature, TreeWriter, is_submodule, signature
 
 _FORMAT: Final = 1
 _FOLDER_MODE: Final = 0o755
