@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import pygit2
 
+from stalebench.source.missing import missing
+
 NEVER = 1 << 60
 """The position of what has not landed on the main line."""
 
@@ -29,10 +31,13 @@ class History:
         self._reach.update(self._position)
 
     def parents(self, commit: pygit2.Oid) -> list[pygit2.Oid]:
-        """The parents of a commit; KeyError where the repository does not hold it."""
+        """The parents of a commit."""
         found = self._parents.get(commit)
         if found is None:
-            loaded = self._repo[commit].peel(pygit2.Commit)
+            try:
+                loaded = self._repo[commit].peel(pygit2.Commit)
+            except KeyError:
+                raise missing(f"commit {commit}") from None
             found = self._parents[commit] = loaded.parent_ids
         return found
 

@@ -14,6 +14,8 @@ from typing import Final
 
 import pygit2
 
+from stalebench.source.missing import missing
+
 FOLDER: Final = b"40000"
 
 _ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
@@ -60,7 +62,11 @@ class TreeReader:
             return {}
         found = self._cache.get(tree)
         if found is None:
-            found = self._cache[tree] = _parse(self._read(pygit2.Oid(raw=tree))[1])
+            try:
+                data = self._read(pygit2.Oid(raw=tree))[1]
+            except KeyError:
+                raise missing(f"folder {tree.hex()}") from None
+            found = self._cache[tree] = _parse(data)
             if len(self._cache) > self._kept:
                 self._cache.popitem(last=False)
         return found

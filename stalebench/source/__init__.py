@@ -1,0 +1,6 @@
+"""The git source: from a clone to the pulls that landed on its main line. Never writes into a user's clone."""
+
+from stalebench.source.clone import Clone, open_clone
+from stalebench.source.pulls import landed, newest
+
+__all__ = ["Clone", "landed", "newest", "open_clone"]
