@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from stalebench.errors import RunBroken
+from stalebench.run.bytecode import Bytecode
 from stalebench.run.removal import remove
 from stalebench.run.writing import Signature, TreeWriter, is_submodule, signature
 
@@ -58,12 +59,11 @@ class Trees(Protocol):
         ...
 
 
-class _Record(NamedTuple):
-    """A file as it was written: its entry in the tree, and what the file system said of it."""
+class _Written(NamedTuple):
+    """The entry of a tree that a file was written from."""
 
     mode: int
     id: str
-    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,10 @@ class Checkout:
     def __init__(self, folder: Path, *, wait: float = 0.0) -> None:
         self.root: Final = Path(os.path.abspath(folder)) / "tree"  # noqa: PTH100 - links stay
         self._state = self.root.with_name("state.json")
+        self._bytecode = Bytecode(self.root)
         self._tree: str | None = None
-        self._records: dict[str, _Record] = {}
+        self._entries: dict[str, _Entry] = {}
+        self._signatures: dict[str, Signature] = {}
         with _explained(self.root):
             self.root.parent.mkdir(parents=True, exist_ok=True)
             self._lock: int | None = _lock(self.root.with_name("lock"), wait)
@@ -103,26 +105,25 @@ class Checkout:
     ) -> None:
         self.close()
 
-    def switch(self, trees: Trees, tree: str) -> Switch:
-        """Make the folder equal to the tree; RunBroken if the disk does not let us."""
+    def switch(self, trees: Trees, tree: str, python: Path | None = None) -> Switch:
+        """Make the folder equal to the tree; RunBroken if the disk does not let us.
+
+        With the interpreter of the run to come, bytecode of what earlier runs have read is put beside the
+        sources; a run must not write its own (PYTHONDONTWRITEBYTECODE), since the next switch removes it.
+        """
         if self._lock is None:
             raise RunBroken(f"the checkout {self.root} is closed")
         known, self._tree = self._tree, None  # unknown until the switch is complete
+        if known is None:
+            self._entries.clear()
         with _explained(self.root):
-            removed = 0
-            if known is None:
-                self._records.clear()
-                remove(self.root)
-            if not _is_folder(self.root):
-                remove(self.root)
-                self.root.mkdir()
-            damaged: set[str] = set()
-            if known is not None:
-                intact, removed = self._survey()
-                damaged = self._records.keys() - intact
+            removed = self._survey() if known is not None and _is_folder(self.root) else self._start_anew()
             wanted = _wanted(trees, known, tree)
-            restored = {path: self._records[path] for path in damaged if path not in wanted}
+            lost = self._entries.keys() - self._signatures.keys()
+            restored = {path: self._entries[path] for path in lost if path not in wanted}
             removed += self._apply(trees, {**restored, **wanted})
+            if python is not None:
+                self._compile(python)
         self._tree = tree
         return Switch(sum(entry is not None for entry in wanted.values()), removed, len(restored))
 
@@ -138,48 +139,68 @@ class Checkout:
 
     # --- looking
 
-    def _survey(self) -> tuple[set[str], int]:
-        """Which files still are as they were written; all that does not belong there is removed."""
-        folders = _folders(self._records)
-        intact: set[str] = set()
+    def _start_anew(self) -> int:
+        """An empty folder, whatever is there."""
+        remove(self.root)
+        self.root.mkdir()
+        self._signatures.clear()
+        self._bytecode.forget(self._entries)
+        return 0
+
+    def _survey(self) -> int:
+        """Forget the files that are not as they were written, and remove all that does not belong there."""
+        folders = _folders(self._signatures)
+        intact: dict[str, Signature] = {}
+        foreign: list[str] = []
         waiting = [""]
-        removed = 0
         while waiting:
             prefix = waiting.pop()
-            foreign = []
             with os.scandir(f"{self.root}/{prefix}") as entries:
                 for entry in entries:
                     path = prefix + entry.name
                     found = entry.stat(follow_symlinks=False)
-                    record = self._records.get(path)
-                    is_intact = record is not None and record.signature == signature(found)
-                    if is_intact:
-                        intact.add(path)
-                    if stat.S_ISDIR(found.st_mode) and (is_intact or path in folders):
+                    seen = signature(found)
+                    if seen == self._signatures.get(path):
+                        intact[path] = seen
+                        if found.st_atime_ns > found.st_mtime_ns:  # written with both the same
+                            self._bytecode.note_read(path)
+                    elif path not in folders or not stat.S_ISDIR(found.st_mode):
+                        foreign.append(entry.path)
+                        continue
+                    if stat.S_ISDIR(found.st_mode):
                         _mend_mode(entry.path, found.st_mode)
                         waiting.append(path + "/")
-                    elif not is_intact:
-                        foreign.append(entry.path)
-            for path in foreign:
-                remove(Path(path))
-            removed += len(foreign)
-        return intact, removed
+        for path in foreign:
+            remove(Path(path))
+        for path in self._signatures.keys() - intact.keys():
+            self._bytecode.lose(path)
+        self._signatures = intact
+        return len(foreign)
 
     # --- writing
 
-    def _apply(self, trees: Trees, wanted: dict[str, _Entry | None]) -> int:
-        """Remove and write files; how many were removed. What is to be written anew is removed first."""
-        gone = [path for path in wanted if self._records.pop(path, None)]
-        kept = {path: entry for path, entry in wanted.items() if entry is not None}
-        folders = _folders([*self._records, *kept])
+    def _apply(self, trees: Trees, wanted: Mapping[str, _Entry | None]) -> int:
+        """Remove and write files; how many are gone for good. What is written anew is removed first."""
+        gone = [path for path in wanted if self._signatures.pop(path, None)]
+        outdated = [path for path in self._bytecode.forget(wanted) if self._signatures.pop(path, None)]
+        for path, entry in wanted.items():
+            if entry is None:
+                self._entries.pop(path, None)
+            else:
+                self._entries[path] = _Written(entry.mode, entry.id)
+        kept = sorted(path for path, entry in wanted.items() if entry is not None)
         with TreeWriter(self.root) as writer:
-            writer.remove(gone, folders)
-            for path in sorted(kept):
-                entry = kept[path]
-                content = b"" if is_submodule(entry.mode) else trees.blob(entry.id)
-                written = writer.write(path, entry.mode, entry.id, content)
-                self._records[path] = _Record(entry.mode, entry.id, written)
-        return len(gone) - len(kept.keys() & set(gone))
+            writer.remove([*gone, *outdated], _folders([*self._signatures, *kept]))
+            for path in kept:
+                mode, blob = self._entries[path].mode, self._entries[path].id
+                content = b"" if is_submodule(mode) else trees.blob(blob)
+                self._signatures[path] = writer.write(path, mode, blob, content)
+        return len(set(gone).difference(kept))
+
+    def _compile(self, python: Path) -> None:
+        sizes = {path: self._signatures[path].size for path in self._entries if path.endswith(".py")}
+        for path in self._bytecode.compile(python, sizes):
+            self._signatures[path] = signature((self.root / path).lstat())
 
     # --- what is known between two uses
 
@@ -190,19 +211,23 @@ class Checkout:
         except FileNotFoundError:
             return
         self._state.unlink()
-        with suppress(
-            ValueError, KeyError, TypeError
-        ):  # written by another version, or damaged: nothing is known
+        with suppress(ValueError, KeyError, TypeError):  # of another version, or damaged: nothing is known
             state: dict[str, Any] = json.loads(text)
             if state["format"] == _FORMAT and state["root"] == _identity(self.root):
-                self._records = {
-                    path: _Record(mode, blob, Signature(*found)) for path, mode, blob, found in state["files"]
-                }
+                self._entries = {path: _Written(*entry) for path, entry in state["entries"].items()}
+                self._signatures = {path: Signature(*found) for path, found in state["signatures"].items()}
+                self._bytecode.restore(state["bytecode"])
                 self._tree = state["tree"]
 
     def _save_state(self) -> None:
-        files = [(path, record.mode, record.id, record.signature) for path, record in self._records.items()]
-        state = {"format": _FORMAT, "root": _identity(self.root), "tree": self._tree, "files": files}
+        state = {
+            "format": _FORMAT,
+            "root": _identity(self.root),
+            "tree": self._tree,
+            "entries": {path: (entry.mode, entry.id) for path, entry in self._entries.items()},
+            "signatures": self._signatures,
+            "bytecode": self._bytecode.state(),
+        }
         partial = self._state.with_suffix(".partial")
         partial.write_text(json.dumps(state), encoding="ascii")
         partial.replace(self._state)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import queue
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -46,9 +47,9 @@ _TEMPORARY: Final = "/tmp"  # noqa: S108 - the private one
 class Process:
     """One untrusted command, from `with` to the end of the block; nothing it started outlives the block.
 
-    The file system is read-only for it but for `writable` and a private HOME and temporary folder, and it sees of
-    covered folders (homes, /tmp, /run) only what lies in `cwd`, `writable`, `readable`, its interpreter's
-    folders and PYTHONPATH: as far as the machine grants that, which `capabilities` tells.
+    The file system is read-only for it but for `writable` and a private HOME and temporary folder. Of the
+    folders that are covered (homes, /tmp, /run) it sees only what lies in `cwd`, `writable`, `readable`,
+    PYTHONPATH and its interpreter's folders. All this as far as the machine grants it: see `capabilities`.
     """
 
     def __init__(
@@ -110,9 +111,7 @@ class Process:
         return self._last
 
     def wait(self, timeout: float | None = None) -> Status | None:
-        """The status; lines that come before it are dropped. None if it does not end within `timeout` seconds."""
-        import time
-
+        """The status, dropping the lines before it; None if it does not end within `timeout` seconds."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())

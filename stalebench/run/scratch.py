@@ -1,4 +1,4 @@
-"""Private folders for runs, in the machine's temporary folder. None outlives its process, or the next start."""
+"""Private folders for runs, in the machine's temporary folder. None outlives the next start."""
 
 from __future__ import annotations
 

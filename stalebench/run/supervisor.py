@@ -1,4 +1,4 @@
-"""The thread that watches over one sandboxed process: drains it, limits it, ends it. Interprets nothing it says."""
+"""The thread that drains, limits and ends one sandboxed process. Makes no sense of what it says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a supervised process finds around it: its environment variables, and the folders it may see. Starts nothing."""
+"""What a supervised process finds around it: variables, and the folders it may see. Starts nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def home_variables(scratch: str) -> dict[str, str]:
 
 
 def visible_folders(program: Path, cwd: Path, env: Mapping[str, str], further: Sequence[Path]) -> list[str]:
-    """Folders that the process must go on to see, should a covered folder hold them; each as named and as resolved."""
+    """Folders that the process must see even if a covered folder holds them; as named and as resolved."""
     python_path = [Path(part) for part in env.get("PYTHONPATH", "").split(os.pathsep) if part]
     named = [cwd, *python_path, *further, *_interpreter_folders(program)]
     both = [folder for path in named for folder in (Path(os.path.abspath(path)), path.resolve())]  # noqa: PTH100

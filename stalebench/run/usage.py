@@ -19,8 +19,8 @@ def processes_below(root: int) -> list[int]:
 def memory_of(processes: list[int], enough: int) -> int:
     """Bytes of memory that the processes hold together.
 
-    Pages that forks share are counted in each at first, which is cheap; only if that is more than `enough` are
-    they counted once, which is exact.
+    Pages that forks share are counted in each at first, which is cheap; only if that is more than `enough`
+    are they counted once, which is exact.
     """
     resident = sum(_resident(process) for process in processes)
     if resident <= enough:

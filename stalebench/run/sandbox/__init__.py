@@ -1,1 +1,1 @@
-"""What runs between stalebench and untrusted code: imports the standard library only, and as little of it as it can."""
+"""What runs between stalebench and untrusted code: needs the standard library only, and little of it."""

@@ -30,7 +30,7 @@ def enter_user(_: Plan) -> None:
 
 
 def enter_files(plan: Plan) -> None:
-    """A file system that is read-only and shows no private folder of this machine, but for what the plan names."""
+    """A read-only file system without the private folders of this machine, but for what the plan names."""
     kernel.unshare(kernel.NEW_MOUNTS)
     kernel.mount("", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
     devices = [f"/dev/{name}" for name in _DEVICES if os.path.exists(f"/dev/{name}")]
@@ -103,7 +103,7 @@ def enter_processes(_: Plan) -> None:
 
 
 def mount_processes(plan: Plan) -> None:
-    """In process 1: a /proc that shows its namespace; since Linux 6.14, also a cap on the number of processes."""
+    """In process 1: a /proc of its namespace; since Linux 6.14, also a cap on the number of processes."""
     flags = kernel.NO_SUID | kernel.NO_DEVICES | kernel.NO_EXEC
     kernel.mount("proc", "/proc", "proc", flags)
     release = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])

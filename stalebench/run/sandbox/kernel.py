@@ -1,4 +1,4 @@
-"""The kernel calls that Python 3.11 lacks, through ctypes. No policy: what to isolate is decided elsewhere."""
+"""The kernel calls that Python 3.11 lacks, through ctypes. Decides nothing about what to isolate."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """mount(2)."""
+    """Mount a file system, or change a mount."""
     encoded = [os.fsencode(text) or None for text in (source, target, kind)]
     result = _libc.mount(*encoded, ctypes.c_ulong(flags), os.fsencode(options) or None)
     _must(result, f"mount {source or kind} on {target}")
 
 
 def set_mount(target: str, *, add: int = 0, clear: int = 0, recursive: bool = False) -> None:
-    """mount_setattr(2): change the flags of a mount, and of those below it."""
+    """Change the flags of a mount, and of those below it."""
     attributes = (ctypes.c_uint64 * 4)(add, clear, 0, 0)
     at = _AT_RECURSIVE if recursive else 0
     result = _libc.syscall(

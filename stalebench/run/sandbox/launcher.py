@@ -157,7 +157,7 @@ def _reap(request: Request, target: int) -> bool:
 
 
 def _kill_descendants() -> None:
-    """Stop all before the first one dies, so that none can start another meanwhile; repeat until none is left."""
+    """Stop all before the first dies, so that none can start another meanwhile; until none is left."""
     while True:
         alive = descendants(os.getpid())
         for number in (_STOP, _KILL):
