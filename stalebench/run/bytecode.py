@@ -48,7 +48,7 @@ class Bytecode:
         self.files.pop(file, None)
 
     def compile(self, python: Path, sizes: dict[str, int]) -> list[str]:
-        """Make what is missing for this interpreter, if that pays; the files made. `sizes`: of all sources."""
+        """Make what is missing for this interpreter, if that pays; what was made. `sizes`: of sources."""
         tag = self._tags.get(str(python), "")
         made = {source for file, source in self.files.items() if file.endswith(f".{tag}.pyc")}
         missing = sorted((self._read & sizes.keys()) - made - self._given_up)

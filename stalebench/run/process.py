@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import queue
+import secrets
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from stalebench.run.limits import Ending, Line, ProcessLimits, Status, resource_
 from stalebench.run.scratch import scratch_folder
 from stalebench.run.supervisor import Event, Supervisor
 from stalebench.run.surroundings import covers, environment, home_variables, visible_folders
+from stalebench.run.survivors import MARK
 
 __all__ = [
     "CHANNEL_VARIABLE",
@@ -49,7 +51,8 @@ class Process:
 
     The file system is read-only for it but for `writable` and a private HOME and temporary folder. Of the
     folders that are covered (homes, /tmp, /run) it sees only what lies in `cwd`, `writable`, `readable`,
-    PYTHONPATH and its interpreter's folders. All this as far as the machine grants it: see `capabilities`.
+    PYTHONPATH and its interpreter's folders. All this as far as the machine grants it: see `capabilities`;
+    `isolation` names the steps to take instead of all that are granted.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class Process:
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
         limits: ProcessLimits | None = None,
+        isolation: Sequence[str] | None = None,
     ) -> None:
         self._argv = [str(part) for part in argv]
         self._cwd = cwd
@@ -70,6 +74,7 @@ class Process:
         self._writable = [Path(os.path.abspath(path)) for path in writable]  # noqa: PTH100 - links stay
         self._readable = list(readable)
         self._limits = limits or ProcessLimits()
+        self._isolation = isolation
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._last: Status | RunBroken | None = None
         self._stack = ExitStack()
@@ -131,7 +136,7 @@ class Process:
 
     def _request(self, scratch: Path) -> dict[str, Any]:
         """All that the launcher has to know."""
-        steps = granted_steps()
+        steps = granted_steps() if self._isolation is None else tuple(self._isolation)
         program = self._program()
         writable = [str(path) for path in self._writable]
         visible = visible_folders(program, self._cwd, self._env, [*self._readable, *self._writable])
@@ -139,12 +144,15 @@ class Process:
         inside = _TEMPORARY if (_TEMPORARY, str(scratch)) in covered else str(scratch)
         (scratch / "home").mkdir(mode=0o700)
         processes = self._limits.processes
+        private = home_variables(inside) | {CHANNEL_VARIABLE: "3", CONFIG_VARIABLE: "4"}
+        if "processes" not in steps:
+            private[MARK] = secrets.token_hex(16)
         return {
             "probe": False,
             "steps": steps,
             "argv": [str(program), *self._argv[1:]],
             "cwd": os.path.abspath(self._cwd),  # noqa: PTH100 - links stay
-            "env": self._env | home_variables(inside) | {CHANNEL_VARIABLE: "3", CONFIG_VARIABLE: "4"},
+            "env": self._env | private,
             "covers": covered,
             "keep": visible,
             "writable": writable if inside == _TEMPORARY else [*writable, str(scratch)],

@@ -14,6 +14,7 @@ from typing import Any, Final
 from stalebench.errors import RunBroken
 from stalebench.run.launch import launch
 from stalebench.run.limits import Ending, Line, ProcessLimits, Status
+from stalebench.run.survivors import MARK, kill_marked
 from stalebench.run.usage import memory_of, processes_below
 
 _MIB: Final = 1024 * 1024
@@ -294,6 +295,8 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 self._launcher.kill()
                 self._launcher.wait()
+        if mark := self._request["env"].get(MARK):
+            kill_marked(mark)
         self._selector.close()
         for handle in list(self._open):
             self._close(handle)
