@@ -33,7 +33,7 @@ def _run(arguments: list[str]) -> int | str | None:
         app(arguments, prog_name="stalebench")
     except SystemExit as end:
         if end.code in (INTERRUPTED, TERMINATED):
-            _say("stopped: finished work is kept, the same command goes on from there")
+            _say("stopped; whatever was finished is kept")
         return end.code
     except StalebenchError as error:
         _say(str(error))

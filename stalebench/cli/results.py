@@ -6,7 +6,8 @@ import csv
 import json
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -23,14 +24,17 @@ MOST_ROWS: Final = 1_000
 """How many rows a table on the terminal shows; the other ways give all."""
 
 
+Query = str | duckdb.Statement
+
+
 class Way(Protocol):
     """How a result is given."""
 
     every: bool
     """Whether the result of each statement is given, or only the last one's."""
 
-    def give(self, result: duckdb.DuckDBPyRelation) -> None:
-        """Give one result."""
+    def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
+        """Run a statement, and give its result."""
         ...
 
 
@@ -39,10 +43,12 @@ class Box:
 
     every = True
 
-    def give(self, result: duckdb.DuckDBPyRelation) -> None:
-        """Print a table, as wide as the terminal or as it needs to be."""
+    def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
+        """Print a table as wide as the terminal or as it needs to be."""
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 10_000
-        result.show(max_width=width, max_rows=MOST_ROWS)
+        result = connection.sql(query)
+        if result is not None:
+            result.show(max_width=width, max_rows=MOST_ROWS)
 
 
 class Json:
@@ -50,10 +56,14 @@ class Json:
 
     every = False
 
-    def give(self, result: duckdb.DuckDBPyRelation) -> None:
+    def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
         """Print the document, row by row."""
-        names = _unique(result.columns)
-        kinds = [{"name": name, "type": str(kind)} for name, kind in zip(names, result.types, strict=True)]
+        result = connection.execute(query)
+        described = result.description or []
+        names = _unique([str(column[0]) for column in described])
+        kinds = [
+            {"name": name, "type": str(column[1])} for name, column in zip(names, described, strict=True)
+        ]
         sys.stdout.write(f'{{"schema_version": {JSON_VERSION}, "columns": {json.dumps(kinds)}, "rows": [')
         for index, row in enumerate(_rows(result)):
             text = json.dumps(_plain(dict(zip(names, row, strict=True))), default=str, allow_nan=False)
@@ -66,10 +76,11 @@ class Csv:
 
     every = False
 
-    def give(self, result: duckdb.DuckDBPyRelation) -> None:
+    def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
         """Print the rows."""
+        result = connection.execute(query)
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(result.columns)
+        writer.writerow([column[0] for column in result.description or []])
         for row in _rows(result):
             writer.writerow([_flat(value) for value in row])
 
@@ -82,8 +93,11 @@ class Parquet:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def give(self, result: duckdb.DuckDBPyRelation) -> None:
+    def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
         """Write the file beside its place, and put it there whole."""
+        result = connection.sql(query)
+        if result is None:
+            raise UsageError("the last statement has no rows to write", fix="end with a SELECT")
         temporary = self.path.with_name(f".{self.path.name}.tmp")
         try:
             result.write_parquet(str(temporary), compression="zstd")
@@ -104,10 +118,32 @@ def ask(dataset: Path, text: str, way: Way) -> None:
         statements = connection.extract_statements(text)
         if not statements:
             raise UsageError("there is no statement", "the text is empty", 'try "from funnel"')
-        for number, statement in enumerate(statements, 1):
-            result = connection.sql(statement)
-            if result is not None and (way.every or number == len(statements)):
-                way.give(result)
+        _interruptible(connection, lambda: _give(connection, statements, way))
+
+
+def _give(connection: duckdb.DuckDBPyConnection, statements: list[duckdb.Statement], way: Way) -> None:
+    for number, statement in enumerate(statements, 1):
+        if number == len(statements) or (way.every and _has_rows(statement)):
+            way.give(connection, statement)
+        else:
+            connection.execute(statement)
+
+
+def _has_rows(statement: duckdb.Statement) -> bool:
+    return duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type
+
+
+def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
+    """Work in a thread: DuckDB does not look at signals, this one does and stops it."""
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work)
+        try:
+            working.result()
+        except (KeyboardInterrupt, SystemExit):
+            while not working.done():
+                connection.interrupt()
+                wait([working], timeout=0.1)
+            raise
 
 
 @contextmanager
@@ -115,15 +151,13 @@ def _plainly() -> Iterator[None]:
     """Say what DuckDB refuses in its own words, without a traceback."""
     try:
         yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise UsageError(
             str(error).strip(), fix="`stalebench schema` lists the tables and their columns"
         ) from error
 
 
-def _rows(result: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while rows := result.fetchmany(BATCH):
         yield from rows
 
