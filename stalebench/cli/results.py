@@ -123,14 +123,14 @@ def ask(dataset: Path, text: str, way: Way) -> None:
 
 def _give(connection: duckdb.DuckDBPyConnection, statements: list[duckdb.Statement], way: Way) -> None:
     for number, statement in enumerate(statements, 1):
-        if number == len(statements) or (way.every and _has_rows(statement)):
+        if _has_rows(statement) if way.every else number == len(statements):
             way.give(connection, statement)
         else:
             connection.execute(statement)
 
 
 def _has_rows(statement: duckdb.Statement) -> bool:
-    return duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type
+    return set(statement.expected_result_type) == {duckdb.ExpectedResultType.QUERY_RESULT}
 
 
 def _interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], None]) -> None:
