@@ -31,10 +31,13 @@ def landed(clone: Clone, spec: Spec, since: date | None = None, until: date | No
     return [reader.pull(*found) for found in reader.landings() if _within(found[1], since, until)][::-1]
 
 
-def newest(pulls: Sequence[Pull], count: int | None, *, eligible: bool = True) -> list[Pull]:
-    """The newest `count` pulls (None: all) of a list that is newest first; of the eligible ones only."""
-    chosen = [pull for pull in pulls if pull.reason is None or not eligible]
-    return chosen if count is None else chosen[:count]
+def newest(pulls: Sequence[Pull], count: int | None) -> list[Pull]:
+    """The newest of a list that is newest first, down to the `count`-th eligible one; None: all.
+
+    The pulls that were turned away in between stay in it, for the funnel.
+    """
+    eligible = [place for place, pull in enumerate(pulls) if pull.reason is None]
+    return list(pulls if count is None or count >= len(eligible) else pulls[: eligible[count - 1] + 1])
 
 
 def classify(spec: Spec, paths: Sequence[str]) -> dict[Kind, tuple[str, ...]]:
@@ -106,7 +109,7 @@ class _Reader:
             issues=message.issues,
             source_files=files[Kind.SOURCE],
             test_files=files[Kind.TEST],
-            other_files=files[Kind.OTHER],
+            other_files=tuple(sorted(files[Kind.DATA] + files[Kind.OTHER])),
             reason=reason(files),
         )
         head = self._head(commit, message)

@@ -59,7 +59,7 @@ def parse(text: str, file: str = "specification") -> Spec:
 def to_toml(spec: Spec) -> str:
     """The specification as TOML that loads back equal."""
     top = ("name", "repository", "clone_url", "branch", "landing", "runner", "import_name")
-    files = ("source", "source_exclude", "test", "test_modules")
+    files = ("source", "source_exclude", "test", "test_modules", "data")
     lines = [_line(key, getattr(spec, key)) for key in top]
     lines += ["", "[files]", *(_line(key, getattr(spec, key)) for key in files)]
     limits = [_line(one.name, getattr(spec.limits, one.name)) for one in fields(Limits)]
@@ -104,6 +104,7 @@ def _spec(top: Fields) -> Spec:
         source_exclude=files.source_exclude,
         test=files.test,
         test_modules=files.test_modules,
+        data=files.data,
         recipes=tuple(map(_recipe, top.tables("recipes"))),
         limits=_limits(top.table("limits")),
     )
@@ -117,6 +118,7 @@ class _Files:
         self.source_exclude = table.globs("source_exclude", ())
         self.test = table.globs("test")
         self.test_modules = table.globs("test_modules")
+        self.data = table.globs("data", ())
         for key in ("source", "test", "test_modules"):
             if not getattr(self, key):
                 raise table.wrong(key, "at least one glob")

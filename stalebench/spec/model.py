@@ -23,13 +23,22 @@ LANDINGS: Final = ("merge", "squash", "plain")
 
 RUNNERS: Final = ("pytest", "django", "unittest")
 
+Globs = tuple[str, ...]
+
 
 class Kind(StrEnum):
-    """What a file is to its repository. Documentation, data of the project and tooling are OTHER."""
+    """What a file is to its repository. Documentation and tooling are OTHER."""
 
     SOURCE = "source"
+    DATA = "data"
+    """What source reads at run time, as templates: part of the code patch, but no source file."""
     TEST = "test"
     OTHER = "other"
+
+    @property
+    def in_code_patch(self) -> bool:
+        """Whether changes to such files belong to the code patch of a pull."""
+        return self in (Kind.SOURCE, Kind.DATA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,9 @@ class Spec:
     """All that stalebench needs to know about one repository.
 
     `test` are the files of the test patch, helpers and data included; `test_modules` those of them that
-    a runner collects. What is both test and source by its globs is a test.
+    a runner collects. `data` are files that source reads at run time: they go with the code patch, but
+    neither count as source files nor make two pulls a pair. What matches several is the first of test,
+    source and data.
     """
 
     name: str
@@ -83,16 +94,17 @@ class Spec:
     landing: tuple[str, ...]
     runner: str
     import_name: str
-    source: tuple[str, ...]
-    source_exclude: tuple[str, ...]
-    test: tuple[str, ...]
-    test_modules: tuple[str, ...]
+    source: Globs
+    source_exclude: Globs
+    test: Globs
+    test_modules: Globs
+    data: Globs = ()
     recipes: tuple[Recipe, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     def kind(self, path: str) -> Kind:
         """What the file at `path` is."""
-        return _kind(self.source, self.source_exclude, self.test, path)
+        return _kind(self.test, self.source, self.source_exclude, self.data, path)
 
     def is_test_module(self, path: str) -> bool:
         """Whether a runner collects the file as a module of tests."""
@@ -104,20 +116,20 @@ class Spec:
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def matches(globs: tuple[str, ...], path: str) -> bool:
+def matches(globs: Globs, path: str) -> bool:
     """Whether the globs, taken together as one gitignore file, match the path."""
     return _compiled(globs).match_file(path)
 
 
 @lru_cache(maxsize=256)
-def _compiled(globs: tuple[str, ...]) -> GitIgnoreSpec:
+def _compiled(globs: Globs) -> GitIgnoreSpec:
     return GitIgnoreSpec.from_lines(globs)
 
 
 @lru_cache(maxsize=65536)
-def _kind(source: tuple[str, ...], exclude: tuple[str, ...], test: tuple[str, ...], path: str) -> Kind:
+def _kind(test: Globs, source: Globs, exclude: Globs, data: Globs, path: str) -> Kind:
     if matches(test, path):
         return Kind.TEST
     if matches(source, path) and not matches(exclude, path):
         return Kind.SOURCE
-    return Kind.OTHER
+    return Kind.DATA if matches(data, path) else Kind.OTHER
