@@ -38,7 +38,7 @@ def split(objects: Objects, pull: Pull, spec: Spec) -> tuple[Patch, Patch]:
     """A pull's code patch and its test patch; what is neither source nor test is in none of them."""
     before, after = objects.tree_of(pull.base_commit), objects.tree_of(pull.merge_commit)
     changes = objects.changes(before, after)
-    code = [change for change in changes if spec.kind(change.path) is Kind.SOURCE]
+    code = [change for change in changes if spec.kind(change.path).in_code_patch]
     tests = [change for change in changes if spec.kind(change.path) is Kind.TEST]
     return _half(objects, before, code), _half(objects, before, tests)
 
