@@ -19,7 +19,7 @@ from stalebench.outcomes import Outcome
 from stalebench.records import Run, Suite, TestResult
 from stalebench.run.attempt import Attempt, End, Job, Place, Test, attempt
 from stalebench.run.checkout import Checkout
-from stalebench.spec import Spec
+from stalebench.spec import Limits, Spec
 
 RUNNER_VERSION: Final = 1
 """Raised whenever the same run could come to other outcomes; stored runs of another version do not count."""
@@ -38,18 +38,22 @@ def run(  # noqa: PLR0917 - in the order in which a run is named
 ) -> Run:
     """One outcome for each test of the suite on the tree. Raises RunBroken if the machine fails."""
     began = time.monotonic()
-    checkout.switch(objects, tree)
     place = Place(
         root=checkout.root,
-        paths=_paths(checkout, spec),
+        paths=tuple(str(checkout.root / folder) for folder in _search_path(objects, tree, spec)),
         runner=spec.runner,
         built=environment,
         limits=spec.limits,
         hash_seed=repeat,
     )
-    present = [path for path in suite.files if (checkout.root / path).is_file()]
-    session = Session(place, suite)
-    session.work_off(present)
+
+    def attempted(job: Job, deadline: float) -> Attempt:
+        # Each process finds the tree as it is: the one before may have changed or removed any file.
+        checkout.switch(objects, tree, environment.python)
+        return attempt(place, job, deadline)
+
+    session = Session(suite, spec.limits, attempted)
+    session.work_off(path for path in suite.files if objects.find(tree, path) is not None)
     results = {result.id: result for result in session.requested()}
     return Run(
         tree=tree,
@@ -63,23 +67,19 @@ def run(  # noqa: PLR0917 - in the order in which a run is named
     )
 
 
-def _paths(checkout: Checkout, spec: Spec) -> tuple[str, ...]:
-    """What goes first on the search path: the root, and before it the folder that holds the package."""
+def _search_path(objects: Objects, tree: str, spec: Spec) -> tuple[str, ...]:
+    """What goes first on the search path: the root, and before it a folder that holds the package."""
     package = spec.import_name.replace(".", "/")
-    nested = [
-        checkout.root / folder for folder in ("src", "lib") if (checkout.root / folder / package).exists()
-    ]
-    return tuple(str(path) for path in (*nested, checkout.root))
+    above = (folder for folder in ("src", "lib") if objects.find(tree, f"{folder}/{package}") is not None)
+    return (*above, "")
 
 
 class Session:
     """Works off jobs, each in a process of its own, until every test has an outcome."""
 
-    def __init__(
-        self, place: Place, suite: Suite, attempt: Callable[[Place, Job, float], Attempt] = attempt
-    ) -> None:
-        self.place = place
+    def __init__(self, suite: Suite, limits: Limits, attempt: Callable[[Job, float], Attempt]) -> None:
         self.suite = suite
+        self.limits = limits
         self.attempt = attempt
         self.jobs: deque[Job] = deque()
         self.tests: dict[str, Test] = {}
@@ -89,13 +89,13 @@ class Session:
 
     def work_off(self, files: Iterable[str]) -> None:
         """Run all wanted tests of the files."""
-        deadline = time.monotonic() + self.place.limits.run_seconds
+        deadline = time.monotonic() + self.limits.run_seconds
         self._add(Job(tuple(files), self.suite.functions))
         for _ in range(MOST_PROCESSES):
             if not self.jobs:
                 return
             job = self.jobs.popleft()
-            self._absorb(job, self.attempt(self.place, job, deadline))
+            self._absorb(job, self.attempt(job, deadline))
         raise RunBroken(
             f"{MOST_PROCESSES} processes did not get to the end of one suite",
             "tests that end their process, one after the other",
