@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Protocol, Self
 
-from stalebench.errors import RunBroken
+from stalebench.errors import RunBroken, SourceError
 from stalebench.run.bytecode import Bytecode
 from stalebench.run.removal import remove
 from stalebench.run.writing import Signature, TreeWriter, is_submodule, signature
@@ -118,7 +118,7 @@ class Checkout:
             self._entries.clear()
         with _explained(self.root):
             removed = self._survey() if known is not None and _is_folder(self.root) else self._start_anew()
-            wanted = _wanted(trees, known, tree)
+            wanted = self._wanted(trees, known, tree)
             lost = self._entries.keys() - self._signatures.keys()
             restored = {path: self._entries[path] for path in lost if path not in wanted}
             removed += self._apply(trees, {**restored, **wanted})
@@ -144,7 +144,7 @@ class Checkout:
         remove(self.root)
         self.root.mkdir()
         self._signatures.clear()
-        self._bytecode.forget(self._entries)
+        self._bytecode.files.clear()
         return 0
 
     def _survey(self) -> int:
@@ -177,6 +177,17 @@ class Checkout:
         self._signatures = intact
         return len(foreign)
 
+    def _wanted(self, trees: Trees, known: str | None, tree: str) -> Mapping[str, _Entry | None]:
+        """What has to change for the new tree: an entry to be written, None to be removed."""
+        if known == tree:
+            return {}
+        if known is not None:
+            with suppress(SourceError):  # composed by an earlier process: its files are known all the same
+                return {change.path: change.new for change in trees.changes(known, tree)}
+        files = dict(trees.files(tree))
+        changed = {path: entry for path, entry in files.items() if not _same(self._entries.get(path), entry)}
+        return {**dict.fromkeys(self._entries.keys() - files.keys()), **changed}
+
     # --- writing
 
     def _apply(self, trees: Trees, wanted: Mapping[str, _Entry | None]) -> int:
@@ -207,7 +218,7 @@ class Checkout:
     def _load_state(self) -> None:
         """Take over what the last user knew, and take it away, so that a crash leaves nothing to trust."""
         try:
-            text = self._state.read_text(encoding="ascii")
+            text = self._state.read_bytes()
         except FileNotFoundError:
             return
         self._state.unlink()
@@ -233,15 +244,6 @@ class Checkout:
         partial.replace(self._state)
 
 
-def _wanted(trees: Trees, known: str | None, tree: str) -> dict[str, _Entry | None]:
-    """What has to change for the new tree: an entry to be written, None to be removed."""
-    if known is None:
-        return dict(trees.files(tree))
-    if known == tree:
-        return {}
-    return {change.path: change.new for change in trees.changes(known, tree)}
-
-
 def _folders(paths: Iterable[str]) -> set[str]:
     """All folders above the paths."""
     folders: set[str] = set()
@@ -251,6 +253,10 @@ def _folders(paths: Iterable[str]) -> set[str]:
             folders.add(parent)
             parent = parent.rpartition("/")[0]
     return folders
+
+
+def _same(old: _Entry | None, new: _Entry) -> bool:
+    return old is not None and (old.mode, old.id) == (new.mode, new.id)
 
 
 def _is_folder(path: Path) -> bool:

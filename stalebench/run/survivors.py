@@ -1,4 +1,4 @@
-"""Finds processes of a run that got away from their launcher: for machines without process namespaces only."""
+"""Kills processes of a run that got away from their launcher, on machines without process namespaces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARK: Final = "STALEBENCH_RUN"
 
 
 def kill_marked(value: str) -> None:
-    """Kill whatever carries the mark, until nothing does: even if the launcher itself was killed by the run."""
+    """Kill whatever carries the mark, until nothing does: a run may even have killed its launcher."""
     wanted = f"{MARK}={value}".encode()
     while found := [process for process in _processes() if wanted in _environment(process)]:
         for process in found:

@@ -124,8 +124,12 @@ def test_a_deadly_signal_is_told(folder: Path, isolation: tuple[str, ...] | None
 
 
 def test_signals_act_as_on_any_fresh_program(folder: Path) -> None:
-    code = "import signal; print(*(signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)))"
-    assert result(code, folder).output.split() == [str(signal.SIG_DFL.value)] * 3
+    code = """
+    import signal
+    print([signal.getsignal(number) == signal.SIG_DFL for number in (signal.SIGTERM, signal.SIGHUP)])
+    print([line.split()[1] for line in open("/proc/self/status") if line.startswith("SigBlk")])
+    """
+    assert result(code, folder).output == "[True, True]\n['0000000000000000']\n"
 
 
 def test_the_status_comes_again_for_each_call(folder: Path) -> None:
@@ -285,7 +289,8 @@ def test_nothing_survives_a_kill_of_stalebench_itself(
 from pathlib import Path
 from stalebench.run.process import Process, environment
 folder, python = Path({str(folder)!r}), Path({str(PYTHON)!r})
-with Process([python, "script.py"], cwd=folder, env=environment(python), writable=[folder], isolation={isolation}) as run:
+options = dict(cwd=folder, env=environment(python), writable=[folder], isolation={isolation})
+with Process([python, "script.py"], **options) as run:
     run.next()
     print("running", flush=True)
     run.wait()
@@ -433,8 +438,10 @@ def test_no_variable_of_ours_is_handed_on(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_time_zone_locale_and_hash_seed_are_fixed(folder: Path) -> None:
-    code = "import os, time; print(time.tzname[0], os.environ['LC_ALL'], hash('a') == hash('a'), os.environ['PYTHONHASHSEED'])"
-    assert result(code, folder).output == "UTC C.UTF-8 True 0\n"
+    code = "import os, time; print(time.tzname[0], os.environ['LC_ALL'], hash('a'))"
+    first, second = (result(code, folder).output for _ in range(2))
+    assert first == second
+    assert first.startswith("UTC C.UTF-8 ")
 
 
 @pytest.mark.parametrize("isolation", MODES)
@@ -487,10 +494,9 @@ def test_private_folders_of_the_machine_are_not_seen(folder: Path) -> None:
     secret.write_text("secret")
     code = f"""
     import os
-    home = os.path.expanduser("~" + __import__("pwd").getpwuid(os.getuid()).pw_name)
-    print(os.path.exists({str(secret)!r}), os.path.exists(os.path.join(home, ".ssh")), os.path.exists("/run/docker.sock"))
+    print(os.path.exists({str(secret)!r}), os.listdir("/run"))
     """
-    assert result(code, folder).output == "False False False\n"
+    assert result(code, folder).output == "False []\n"
 
 
 @needs("files")
@@ -506,7 +512,7 @@ def test_what_is_named_readable_is_seen_and_not_written(folder: Path) -> None:
         print(error.strerror)
     """
     (folder / "script.py").write_text(textwrap.dedent(code))
-    command = [PYTHON, "-S", "script.py"]
+    command = [str(PYTHON), "-S", "script.py"]
     with Process(
         command, cwd=folder, env=environment(PYTHON), writable=[folder], readable=[shared]
     ) as running:
@@ -516,7 +522,12 @@ def test_what_is_named_readable_is_seen_and_not_written(folder: Path) -> None:
 
 @needs("files")
 def test_the_disks_of_the_machine_are_no_devices_here(folder: Path) -> None:
-    code = "import os; print(*sorted(os.listdir('/dev')), open('/dev/urandom', 'rb').read(0), open('/dev/null', 'w').write('x'))"
+    code = """
+    import os
+    with open("/dev/null", "w") as null, open("/dev/urandom", "rb") as random:
+        null.write("x"), random.read(1)
+    print(*os.listdir("/dev"))
+    """
     names = result(code, folder).output.split()
     assert {"null", "zero", "urandom", "shm", "pts", "ptmx"} <= set(names)
     assert len(names) < 20
@@ -561,7 +572,7 @@ def test_processes_of_the_machine_are_out_of_reach(folder: Path) -> None:
 
 
 def test_no_privilege_is_left(folder: Path) -> None:
-    code = "print(*(line for line in open('/proc/self/status') if line.startswith(('CapEff', 'CapBnd', 'NoNewPrivs'))))"
+    code = "print(open('/proc/self/status').read())"
     words = result(code, folder).output.split()
     assert words[words.index("NoNewPrivs:") + 1] == "1"
     assert int(words[words.index("CapEff:") + 1], 16) == 0
