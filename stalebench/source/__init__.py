@@ -1,4 +1,4 @@
-"""The git source: from a clone to the pulls that landed on its main line. Never writes into a user's clone."""
+"""The git source: from a clone to the pulls that landed on its main line. Writes into no user's clone."""
 
 from stalebench.source.clone import Clone, open_clone
 from stalebench.source.pulls import landed, newest

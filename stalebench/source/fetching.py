@@ -29,7 +29,7 @@ _STEPS: Final = (
 
 
 def user_cache() -> Path:
-    """stalebench's folder among the caches of this user, by the platform's convention."""
+    """The folder of stalebench among the caches of this user, by the platform's convention."""
     if named := os.environ.get("XDG_CACHE_HOME"):
         return Path(named) / "stalebench"
     if sys.platform == "darwin":
@@ -60,6 +60,8 @@ def fetched(address: str, cache: Path | None = None, *, verbose: bool = False) -
     with _locked(folder.with_suffix(".lock")):
         if not (folder / "HEAD").exists():
             _git("init", "--quiet", "--bare", str(folder), address=address)
+            plain = re.sub(r"(?<=://)[^/@]*@", "", address)  # no credentials on disk
+            _git("-C", str(folder), "config", "remote.origin.url", plain, address=address)
         head = _remote_head(folder, address)
         for refs in _STEPS:
             shown = ("--progress",) if verbose else ("--quiet",)

@@ -42,7 +42,7 @@ _TITLE_LINKS: Final = re.compile(r"(?<!pull request )#(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a landed commit says. `landing` is merge, squash or plain; `number` is the pull's, if it has one."""
+    """What a landed commit says. `landing` is merge, squash or plain; `number` is the pull's."""
 
     landing: str
     number: int | None

@@ -140,7 +140,7 @@ class _Reader:
         pull = replace(
             pull,
             head_commit=str(head),
-            fork_commit=fork and str(fork),
+            fork_commit=str(fork) if fork else None,
             created_at=iso(own[0].author.time) if own else pull.created_at,
         )
         if pull.landing != "merge":

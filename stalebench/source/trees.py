@@ -38,8 +38,8 @@ class TreeReader:
 
         A renamed file is there under both of its names.
         """
-        pair = (before and before.raw, after and after.raw)
-        return tuple(sorted(os.fsdecode(path) for path in self._changed(*pair, prefix=b"")))
+        old, new = before.raw if before else None, after.raw if after else None
+        return tuple(sorted(os.fsdecode(path) for path in self._changed(old, new, b"")))
 
     def _changed(self, before: bytes | None, after: bytes | None, prefix: bytes) -> Iterator[bytes]:
         if before == after:
@@ -51,11 +51,9 @@ class TreeReader:
     def _changed_entry(
         self, one: tuple[bytes, bytes] | None, other: tuple[bytes, bytes] | None, path: bytes
     ) -> Iterator[bytes]:
-        folders = [entry[1] if entry and entry[0] == FOLDER else None for entry in (one, other)]
         if any(entry and entry[0] != FOLDER for entry in (one, other)):
             yield path
-        if any(folders):
-            yield from self._changed(*folders, prefix=path + b"/")
+        yield from self._changed(_folder(one), _folder(other), path + b"/")
 
     def _entries(self, tree: bytes | None) -> Entries:
         if tree is None:
@@ -70,6 +68,10 @@ class TreeReader:
             if len(self._cache) > self._kept:
                 self._cache.popitem(last=False)
         return found
+
+
+def _folder(entry: tuple[bytes, bytes] | None) -> bytes | None:
+    return entry[1] if entry and entry[0] == FOLDER else None
 
 
 def _parse(data: bytes) -> Entries:

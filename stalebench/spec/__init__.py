@@ -3,7 +3,8 @@
 Facts about one repository live in its TOML file, never in code.
 """
 
-from stalebench.spec.loading import load, names, parse, to_toml
+from stalebench.spec.derive import derive
+from stalebench.spec.loading import known, load, names, parse, to_toml
 from stalebench.spec.model import Kind, Limits, Recipe, Spec
 
-__all__ = ["Kind", "Limits", "Recipe", "Spec", "load", "names", "parse", "to_toml"]
+__all__ = ["Kind", "Limits", "Recipe", "Spec", "derive", "known", "load", "names", "parse", "to_toml"]

@@ -25,10 +25,7 @@ class Fields:
 
     def wrong(self, key: str, expected: str) -> SpecError:
         """The error for a key that does not hold what is expected of it."""
-        if key in self._table:
-            found = f"found {self._table[key]!r}"
-        else:
-            found = "it is missing"
+        found = f"found {self._table[key]!r}" if key in self._table else "it is missing"
         return SpecError(
             f"{self._file}: {self._prefix}{key}: expected {expected}; {found}",
             "a slip in a specification that was written by hand",
@@ -124,8 +121,9 @@ class Fields:
             if key not in self._asked:
                 near = difflib.get_close_matches(key, self._asked, 1)
                 hint = f"did you mean {near[0]}? " if near else ""
+                known = ", ".join(self._asked)
                 raise SpecError(
-                    f"{self._file}: {self._prefix}{key}: unknown key; expected one of {', '.join(self._asked)}",
+                    f"{self._file}: {self._prefix}{key}: unknown key; expected one of {known}",
                     "a misspelt key, or one of a newer version",
                     f"{hint}Rename or remove it",
                 )

@@ -1,4 +1,4 @@
-"""From TOML files to specifications and back. A file is taken whole or refused with the place of its error."""
+"""From TOML to specifications and back. A file is taken whole, or refused with its error's place."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def names() -> list[str]:
     return sorted({file.stem for folder in _folders() if folder.is_dir() for file in folder.glob("*.toml")})
 
 
+def known(repository: str) -> Spec | None:
+    """The specification that comes with stalebench for `owner/name`, if there is one."""
+    return next((spec for spec in map(load, names()) if spec.repository == repository), None)
+
+
 def load(name_or_path: str | Path) -> Spec:
     """The specification of that name, of that repository (`owner/name`), or in that TOML file."""
     where = str(name_or_path)
@@ -34,7 +39,7 @@ def load(name_or_path: str | Path) -> Spec:
     for file in tried:
         if file.is_file():
             return parse(_text(file), str(file) if where.endswith(".toml") else file.name)
-    if found := _of_repository(where):
+    if "/" in where and (found := known(where)):
         return found
     raise SpecError(
         f"there is no specification {where}: tried {', '.join(map(str, tried))}",
@@ -77,17 +82,13 @@ def _folders() -> list[Path]:
     return [Path(str(importlib.resources.files("stalebench.data"))) / "specs", beside / "specs"]
 
 
-def _of_repository(repository: str) -> Spec | None:
-    if "/" not in repository:
-        return None
-    return next((spec for spec in map(load, names()) if spec.repository == repository), None)
-
-
 def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"{file}: cannot be read: {error}", "no permission, or not UTF-8", "mend it") from error
+        raise SpecError(
+            f"{file}: cannot be read: {error}", "no permission, or not UTF-8", "mend it"
+        ) from error
 
 
 def _spec(top: Fields) -> Spec:
@@ -95,11 +96,15 @@ def _spec(top: Fields) -> Spec:
     spec = Spec(
         name=top.text("name", _NAME, "a short name of letters, digits, dots and dashes"),
         repository=repository,
-        clone_url=top.text("clone_url", default=f"https://github.com/{repository}.git"),
+        clone_url=top.text(
+            "clone_url", r".*", "an address, or nothing", default=f"https://github.com/{repository}.git"
+        ),
         branch=top.optional_text("branch"),
         landing=top.choices("landing", LANDINGS),
         runner=top.text("runner", "|".join(RUNNERS), f"one of {', '.join(RUNNERS)}"),
-        import_name=top.text("import_name", _IMPORT_NAME, "the name that Python imports, as in `import NAME`"),
+        import_name=top.text(
+            "import_name", _IMPORT_NAME, "the name that Python imports, as in `import NAME`"
+        ),
         source=files.source,
         source_exclude=files.source_exclude,
         test=files.test,
