@@ -153,6 +153,7 @@ class Checkout:
         intact: dict[str, Signature] = {}
         foreign: list[str] = []
         waiting = [""]
+        _mend_mode(str(self.root), self.root.lstat().st_mode)
         while waiting:
             prefix = waiting.pop()
             with os.scandir(f"{self.root}/{prefix}") as entries:

@@ -67,7 +67,8 @@ def resource_limits(limits: ProcessLimits, processes: int | None) -> dict[str, t
     """The kernel's own limits on each process, by the name that `resource` has for them.
 
     Memory is watched from outside: address space is only a backstop, far above the limit, since numeric
-    libraries reserve much more than they use. `processes` is a limit per user, None to leave it as it is.
+    libraries reserve much more than they use. So is `processes`, which counts all threads of the user in the
+    namespace; None where there is no such namespace, and the user's other processes would count.
     """
     space = limits.memory_mib * _ADDRESS_SPACE_FACTOR + _ADDRESS_SPACE_EXTRA_MIB
     values = {

@@ -158,7 +158,7 @@ class Process:
             "writable": writable if inside == _TEMPORARY else [*writable, str(scratch)],
             "shared_memory": self._limits.memory_mib * _MIB // 2,
             "processes": processes,
-            "limits": resource_limits(self._limits, processes if "user" in steps else None),
+            "limits": resource_limits(self._limits, 2 * processes + 400 if "user" in steps else None),
         }
 
     def _program(self) -> Path:
