@@ -138,7 +138,14 @@ def _split(word: str) -> Tuple[str, Optional[str]]:
 
 
 def _works(option: str, value: str) -> bool:
-    if option == "-p":
-        return value not in BLOCKED
+    if option == "-p" and not value.startswith("no:"):
+        return value not in BLOCKED and (_exists(value) or _exists("_pytest." + value))
     needed = _NEEDS.get(option)
-    return needed is None or importlib.util.find_spec(needed) is not None
+    return needed is None or _exists(needed)
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False

@@ -1,0 +1,103 @@
+"""Claims about a repository's own pytest configuration: honoured, but for what selects, stops or spreads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stalebench.records import Run
+
+Outcomes = Callable[[Run], dict[str, str]]
+
+TESTS = {
+    "tests/test_x.py": """
+        import pytest
+        def test_fails(): assert 0
+        @pytest.mark.slow
+        def test_slow(): pass
+        @pytest.mark.timeout(3)
+        @pytest.mark.flaky(reruns=2)
+        def test_last(): pass
+    """
+}
+ALL = {"test_fails": "failed", "test_slow": "passed", "test_last": "passed"}
+ADDOPTS = [
+    "-n auto --dist loadfile",
+    "--cov=pkg --cov-report xml --cov-fail-under 100",
+    "-x --maxfail=1",
+    "-k nothing",
+    "-m 'not slow'",
+    "--doctest-modules --doctest-glob *.rst",
+    "--mpl --mpl-results-path out",
+    "--mypy-pyproject-toml-file=pyproject.toml --strict-config --strict-markers",
+    "--lf --sw --reruns 3 -p xdist --timeout 1",
+    "tests/nowhere.py",
+]
+
+
+@pytest.mark.parametrize("addopts", ADDOPTS)
+def test_addopts_neither_break_nor_filter_nor_stop_the_run(site: Any, outcomes: Outcomes, addopts: str) -> None:
+    files = {**TESTS, "pytest.ini": f"[pytest]\naddopts = {addopts}\nxfail_strict = true\n"}
+    assert outcomes(site.run(files)) == ALL
+
+
+def test_required_plugins_and_unknown_options_do_not_break_the_run(site: Any, outcomes: Outcomes) -> None:
+    ini = "[pytest]\nrequired_plugins = pytest-nothing>=3\ntimeout = 3\nfilterwarnings = error\n"
+    assert outcomes(site.run({**TESTS, "pytest.ini": ini})) == ALL
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("pytest.ini", "[pytest]\nfilterwarnings =\n  error\n"),
+        ("setup.cfg", "[tool:pytest]\nfilterwarnings =\n  error\n"),
+        ("tox.ini", "[pytest]\nfilterwarnings =\n  error\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\nfilterwarnings = ['error']\naddopts = ['-x']\n"),
+        ("tests/pytest.ini", "[pytest]\nfilterwarnings =\n  error\n"),
+        ("pytest.ini", "[pytest]\naddopts = -x -Werror -k nothing\n"),
+        ("pytest.ini", "[pytest]\naddopts = --pythonwarnings=error\n"),
+    ],
+)
+def test_warning_filters_are_honoured_wherever_they_stand(
+    site: Any, outcomes: Outcomes, path: str, content: str
+) -> None:
+    tests = {"tests/test_w.py": "import warnings\ndef test_w(): warnings.warn('now')\ndef test_v(): pass"}
+    assert outcomes(site.run({**tests, path: content})) == {"test_w": "failed", "test_v": "passed"}
+
+
+def test_without_a_configuration_none_is_looked_for_above_the_checkout(site: Any, outcomes: Outcomes) -> None:
+    (site.folder / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    tests = {"tests/test_w.py": "import warnings\ndef test_w(): warnings.warn('now')"}
+    assert outcomes(site.run(tests)) == {"test_w": "passed"}
+
+
+def test_the_import_mode_is_kept(site: Any, outcomes: Outcomes) -> None:
+    files = {
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['--import-mode=importlib', '-x']\n",
+        "tests/a/test_same.py": "def test_a(): pass",
+        "tests/b/test_same.py": "def test_b(): pass",
+    }
+    assert outcomes(site.run(files)) == {"test_a": "passed", "test_b": "passed"}
+
+
+def test_conftest_hooks_and_fixtures_and_local_plugins_work(site: Any, outcomes: Outcomes) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = -p local_plugin\nmarkers = wanted\n",
+        "local_plugin.py": "import pytest\n@pytest.fixture\ndef one(): return 1",
+        "conftest.py": """
+            import pytest
+            def pytest_addoption(parser): parser.addoption("--slow", action="store_true")
+            def pytest_collection_modifyitems(config, items):
+                for item in items:
+                    if "slow" in item.name and not config.getoption("--slow"):
+                        item.add_marker(pytest.mark.skip)
+            @pytest.fixture
+            def two(one, cache):
+                cache.set("a/b", 2)
+                return one + 1
+        """,
+        "tests/test_f.py": "def test_f(two): assert two == 2\ndef test_slow(): pass",
+    }
+    assert outcomes(site.run(files)) == {"test_f": "passed", "test_slow": "skipped"}
