@@ -25,6 +25,8 @@ class ProcessLimits:
     """What may come over the side channel."""
     processes: int = 512
     file_mib: int = 2048
+    free_mib: int = 256
+    """What must stay free on the disk: a run that meets a full one tells nothing, and ends with an error."""
 
 
 class Ending(StrEnum):

@@ -149,6 +149,7 @@ class Process:
             private[MARK] = secrets.token_hex(16)
         return {
             "probe": False,
+            "scratch": str(scratch),
             "steps": steps,
             "argv": [str(program), *self._argv[1:]],
             "cwd": os.path.abspath(self._cwd),  # noqa: PTH100 - links stay

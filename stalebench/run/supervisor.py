@@ -50,6 +50,7 @@ class Supervisor:
         self._deliver = deliver
         self._selector = selectors.DefaultSelector()
         self._open: set[int] = set()
+        self._closing = threading.Lock()
         self._wake_reader, self._wake_writer = self._pipe()
         self._handlers: dict[int, Callable[[], bool]] = {}
         self._launcher: subprocess.Popen[bytes] | None = None
@@ -59,6 +60,7 @@ class Supervisor:
         self._told_at = 0.0
         self._end: tuple[int, float, float] | None = None
         self._broken = ""
+        self._is_disk_full = False
         self._over = False
         self._line = bytearray()
         self._counts = {"output": 0, "channel": 0}
@@ -76,8 +78,9 @@ class Supervisor:
 
     def kill(self) -> None:
         """Ask for the end of everything."""
-        with suppress(OSError):  # it has ended
-            os.write(self._wake_writer, b"k")
+        with self._closing:  # else the number may by now be another thread's handle
+            if self._wake_writer in self._open:
+                os.write(self._wake_writer, b"k")
 
     # --- in the thread
 
@@ -103,9 +106,10 @@ class Supervisor:
         return ends
 
     def _close(self, handle: int) -> None:
-        if handle in self._open:
-            self._open.remove(handle)
-            os.close(handle)
+        with self._closing:
+            if handle in self._open:
+                self._open.remove(handle)
+                os.close(handle)
 
     def _start_launcher(self) -> None:
         config, self._config_writer = self._pipe()
@@ -172,6 +176,9 @@ class Supervisor:
             self._stop(Ending.OUT_OF_MEMORY)
         elif len(processes) > self._limits.processes:
             self._stop(Ending.TOO_MANY_PROCESSES)
+        elif _free_mib(self._request["scratch"]) < self._limits.free_mib:
+            self._is_disk_full = True
+            self._stop(Ending.KILLED)
         return _ALERT if 2 * memory > limit or 2 * len(processes) > self._limits.processes else _CALM
 
     def _time_is_up(self) -> None:
@@ -265,6 +272,12 @@ class Supervisor:
                 "a folder, an interpreter or a right that was there before is gone",
                 "run `stalebench doctor`",
             )
+        if self._is_disk_full:
+            return RunBroken(
+                f"less than {self._limits.free_mib} MiB are free at {self._request['scratch']}",
+                "the disk is full, or a test writes without end",
+                "make room there, or set TMPDIR to a larger disk",
+            )
         if self._line:
             self._deliver(Line(bytes(self._line), time.monotonic()))
         if self._end is None and self._reason is None:
@@ -300,3 +313,8 @@ class Supervisor:
         self._selector.close()
         for handle in list(self._open):
             self._close(handle)
+
+
+def _free_mib(folder: str) -> int:
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize // _MIB

@@ -421,6 +421,15 @@ def test_a_huge_file_cannot_be_written(folder: Path) -> None:
     assert (folder / "huge").stat().st_size == 4 * 1024 * 1024
 
 
+def test_a_full_disk_is_no_verdict(folder: Path) -> None:
+    limits = ProcessLimits(free_mib=10**9)  # more than any disk has
+    with (
+        process("import time; time.sleep(600)", folder, limits=limits) as running,
+        pytest.raises(RunBroken, match="free"),
+    ):
+        running.wait(60)
+
+
 def test_no_core_is_dumped(folder: Path) -> None:
     code = "import resource; print(resource.getrlimit(resource.RLIMIT_CORE))"
     assert result(code, folder).output == "(0, 0)\n"
@@ -660,6 +669,19 @@ def test_several_are_supervised_from_several_threads(tmp_path: Path) -> None:
     assert {number: [(s.code, s.output) for s in found] for number, found in statuses.items()} == {
         number: [(number, f"{number}\n")] * 3 for number in range(6)
     }
+
+
+def test_a_late_kill_hits_nobody_else(folder: Path) -> None:
+    """The first process has let go of its handles by then, and the second one holds the same numbers."""
+    with process("", folder) as first:
+        first.wait(60)
+        code = "import time; open('ready', 'w').close(); time.sleep(0.5); print('lives')"
+        with process(code, folder) as second:
+            wait_for(folder / "ready")
+            first.kill()
+            status = second.wait(60)
+    assert status is not None
+    assert (status.ending, status.output) == (Ending.EXITED, "lives\n")
 
 
 def test_capabilities_are_told_by_name() -> None:
