@@ -13,12 +13,16 @@ def schema(
     table: Annotated[str | None, typer.Argument(help="One table; all of them by default.")] = None,
     *,
     json: options.Json = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/dataset.md.")] = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Print the tables, their columns and what they mean."""
     from stalebench.cli import output  # noqa: PLC0415 - what is slow waits until it is needed
     from stalebench.tables import document  # noqa: PLC0415
 
+    if markdown:
+        output.lines(document.page().splitlines())
+        return
     described = document.described(table)
     if json:
         output.document({"tables": described})

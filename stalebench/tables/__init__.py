@@ -12,16 +12,19 @@ from stalebench.tables.dataset import (
     patch_path,
     prune_patches,
 )
+from stalebench.tables.derived import DERIVED, View
 from stalebench.tables.files import read, write
 from stalebench.tables.schema import SCHEMA_VERSION, TABLES, Column, Table
 from stalebench.tables.views import connect
 
 __all__ = [
+    "DERIVED",
     "SCHEMA_VERSION",
     "TABLES",
     "Column",
     "Dataset",
     "Table",
+    "View",
     "connect",
     "create",
     "describe",

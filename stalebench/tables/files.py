@@ -80,7 +80,9 @@ def _to_parquet(lines: Path, parquet: Path, schema: Table, line_limit: int, out:
     columns = {column.name: column.type for column in schema.columns}
     order = [*schema.key, *(name for name in columns if name not in schema.key)]
     options = f"maximum_object_size = {line_limit}, columns = {literal_map(columns)}"
-    rows = f"read_json({literal(lines)}, format = 'newline_delimited', compression = 'none', {options})"
+    rows = (
+        f"read_json({literal(globbed(lines))}, format = 'newline_delimited', compression = 'none', {options})"
+    )
     layout = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP}, USE_TMP_FILE false"
     query = f"SELECT * FROM {rows} ORDER BY {', '.join(map(identifier, order))}"  # noqa: S608 - quoted
     try:
@@ -139,7 +141,7 @@ def _records(path: Path, schema: Table) -> Iterator[Any]:
     names = [column.name for column in schema.columns]
     try:
         with session() as connection:
-            cursor = connection.execute(f"SELECT * FROM read_parquet({literal(path)})")  # noqa: S608
+            cursor = connection.execute(f"SELECT * FROM read_parquet({literal(globbed(path))})")  # noqa: S608
             while rows := cursor.fetchmany(BATCH):
                 for row in rows:
                     yield decode(dict(zip(names, row, strict=True)))
@@ -153,7 +155,7 @@ def check_parts(paths: Iterable[Path], schema: Table) -> None:
     with session() as connection:
         for path in paths:
             try:
-                query = f"DESCRIBE SELECT * FROM read_parquet({literal(path)})"  # noqa: S608 - quoted
+                query = f"DESCRIBE SELECT * FROM read_parquet({literal(globbed(path))})"  # noqa: S608 - quoted
                 columns = [(str(name), str(kind)) for name, kind, *_ in connection.execute(query).fetchall()]
             except duckdb.Error as error:
                 raise damaged(path, _first_line(error)) from error
@@ -185,6 +187,11 @@ def damaged(path: Path, detail: str) -> DatasetError:
 
 def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
+
+
+def globbed(path: Path) -> str:
+    """A path as a pattern of DuckDB's that matches only itself."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
 
 
 def literal(value: object) -> str:

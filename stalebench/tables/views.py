@@ -14,7 +14,7 @@ import duckdb
 
 from stalebench.tables.dataset import Dataset, found, parts
 from stalebench.tables.derived import DERIVED, View
-from stalebench.tables.files import check_parts, identifier, literal
+from stalebench.tables.files import check_parts, globbed, identifier, literal
 from stalebench.tables.schema import TABLES, Column, Table
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -58,14 +58,13 @@ def _create_views(connection: duckdb.DuckDBPyConnection, datasets: Sequence[Data
 
 def _source(out: Path, name: str, table: Table) -> str:
     """The rows of one dataset's table, whole and checked."""
-    check_parts(parts(out, table.name), table)
-    pattern = f"{_globbed(out / table.name)}/*.parquet"
-    return f"SELECT *, {literal(name)} AS dataset FROM read_parquet({literal(pattern)})"  # noqa: S608 - quoted
-
-
-def _globbed(path: Path) -> str:
-    """A path as a pattern that matches only itself."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
+    files = parts(out, table.name)
+    check_parts(files, table)
+    if "\\" in str(out):  # which no pattern of DuckDB can match: parts that come later are not seen there
+        where = ", ".join(literal(globbed(file)) for file in files)
+    else:
+        where = literal(f"{globbed(out / table.name)}/*.parquet")
+    return f"SELECT *, {literal(name)} AS dataset FROM read_parquet([{where}])"  # noqa: S608 - quoted
 
 
 def dataset_names(paths: Sequence[Path]) -> list[str]:
