@@ -69,7 +69,9 @@ class Site:
         repeat: int = 0,
     ) -> Run:
         """Run these functions of these modules; as a rule all, of all files called test_*.py or tests.py."""
-        named = [path for path in files if path.rpartition("/")[2].startswith("test") and path.endswith(".py")]
+        named = [
+            path for path in files if path.rpartition("/")[2].startswith("test") and path.endswith(".py")
+        ]
         return self.run_suite(self.tree(files), suite(modules or named, functions), repeat)
 
     def run_suite(self, tree: str, wanted: Suite, repeat: int = 0) -> Run:

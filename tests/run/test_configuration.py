@@ -38,7 +38,9 @@ ADDOPTS = [
 
 
 @pytest.mark.parametrize("addopts", ADDOPTS)
-def test_addopts_neither_break_nor_filter_nor_stop_the_run(site: Any, outcomes: Outcomes, addopts: str) -> None:
+def test_addopts_neither_break_nor_filter_nor_stop_the_run(
+    site: Any, outcomes: Outcomes, addopts: str
+) -> None:
     files = {**TESTS, "pytest.ini": f"[pytest]\naddopts = {addopts}\nxfail_strict = true\n"}
     assert outcomes(site.run(files)) == ALL
 

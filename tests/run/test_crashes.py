@@ -50,7 +50,9 @@ def test_the_tests_after_a_crash_have_their_own_outcome(deaths: Run, outcomes: O
     assert outcomes(deaths)[f"test_after_{name}"] == ("passed" if len(name) % 2 else "failed")
 
 
-def test_a_crash_that_needs_an_earlier_test_is_not_blamed_on_its_victim(site: Any, outcomes: Outcomes) -> None:
+def test_a_crash_that_needs_an_earlier_test_is_not_blamed_on_its_victim(
+    site: Any, outcomes: Outcomes
+) -> None:
     files = {
         "tests/test_state.py": """
             import os
@@ -61,7 +63,11 @@ def test_a_crash_that_needs_an_earlier_test_is_not_blamed_on_its_victim(site: An
             def test_other(): pass
         """
     }
-    assert outcomes(site.run(files)) == {"test_spoils": "passed", "test_victim": "passed", "test_other": "passed"}
+    assert outcomes(site.run(files)) == {
+        "test_spoils": "passed",
+        "test_victim": "passed",
+        "test_other": "passed",
+    }
 
 
 def test_a_process_that_ends_after_its_last_test_is_not_believed_for_that_test(
@@ -109,9 +115,7 @@ def test_files_that_end_or_hold_up_collection_are_unloaded(hasty: Any, outcomes:
     }
     wanted = [f"{path}::{path[6:-3]}" for path in files]
     made = hasty.run(files, wanted)
-    assert outcomes(made) == {
-        path[6:-3]: "passed" if "fine" in path else "not_collected" for path in files
-    }
+    assert outcomes(made) == {path[6:-3]: "passed" if "fine" in path else "not_collected" for path in files}
     assert [path for path, _ in made.unloaded] == sorted(path for path in files if "fine" not in path)
 
 

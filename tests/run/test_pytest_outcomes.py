@@ -10,7 +10,7 @@ import pytest
 from stalebench.outcomes import Outcome
 from stalebench.records import Run, TestResult
 
-OUTCOMES = '''
+OUTCOMES = """
     import unittest
     import pytest
 
@@ -77,7 +77,7 @@ OUTCOMES = '''
         def test_two(self): pass
 
     def test_zz_last(breaking_session): pass
-'''
+"""
 
 EXPECTED = {
     "test_passes": ("passed", ""),
@@ -221,7 +221,9 @@ HYPOTHESIS = """
 """
 
 
-def test_hypothesis_draws_the_same_examples_each_time(site: Any, find: Callable[[Run, str], TestResult]) -> None:
+def test_hypothesis_draws_the_same_examples_each_time(
+    site: Any, find: Callable[[Run, str], TestResult]
+) -> None:
     first, second = (site.run({"tests/test_h.py": HYPOTHESIS}) for _ in range(2))
     told = find(first, "test_told")
     assert told.error == "ValueError"

@@ -73,9 +73,15 @@ def names(made: Run) -> set[str]:
 @pytest.mark.parametrize(
     ("function", "ids"),
     [
-        ("tests/base.py::Shared.test_shared", {"test_a.py::TestOne::test_shared", "test_a.py::TestTwo::test_shared"}),
+        (
+            "tests/base.py::Shared.test_shared",
+            {"test_a.py::TestOne::test_shared", "test_a.py::TestTwo::test_shared"},
+        ),
         ("tests/test_a.py::TestThree.test_shared", {"test_a.py::TestThree::test_shared"}),
-        ("tests/test_a.py::test_parameters", {"test_a.py::test_parameters[1]", "test_a.py::test_parameters[2]"}),
+        (
+            "tests/test_a.py::test_parameters",
+            {"test_a.py::test_parameters[1]", "test_a.py::test_parameters[2]"},
+        ),
         ("tests/test_a.py::test_wrapped", {"test_a.py::test_wrapped", "test_a.py::test_alias"}),
         ("tests/test_a.py::test_hidden", {"test_a.py::test_hidden"}),
         ("tests/test_a.py::test_patched", {"test_a.py::test_patched"}),
@@ -123,7 +129,9 @@ def test_a_file_that_does_not_load_fails_its_functions_and_no_others(site: Any, 
             def test_c(argument): pass
         """,
     }
-    wanted = [f"tests/test_{file}" for file in ("good.py::test_good", "import.py::test_a", "syntax.py::test_b")]
+    wanted = [
+        f"tests/test_{file}" for file in ("good.py::test_good", "import.py::test_a", "syntax.py::test_b")
+    ]
     made = site.run(files, [*wanted, "tests/test_argument.py::test_c"])
     assert outcomes(made) == {
         "test_good": "passed",
@@ -146,7 +154,11 @@ def test_a_broken_conftest_takes_only_what_is_below_it(site: Any, outcomes: Outc
         "tests/sub/test_low.py": "def test_low(): pass",
         "tests/sub/deep/test_deep.py": "def test_deep(): pass",
     }
-    wanted = ["tests/test_top.py::test_top", "tests/sub/test_low.py::test_low", "tests/sub/deep/test_deep.py::test_deep"]
+    wanted = [
+        "tests/test_top.py::test_top",
+        "tests/sub/test_low.py::test_low",
+        "tests/sub/deep/test_deep.py::test_deep",
+    ]
     made = site.run(files, wanted)
     assert outcomes(made) == {"test_top": "passed", "test_low": "not_collected", "test_deep": "not_collected"}
     assert {path for path, _ in made.unloaded} == {
@@ -182,7 +194,10 @@ def test_a_package_below_src_is_found(site: Any, outcomes: Outcomes) -> None:
 
 
 def test_no_bytecode_of_another_tree_is_run(site: Any, outcomes: Outcomes) -> None:
-    files = {"pkg/__init__.py": "value = 3", "tests/test_v.py": "import pkg\ndef test_v(): assert pkg.value == 3"}
+    files = {
+        "pkg/__init__.py": "value = 3",
+        "tests/test_v.py": "import pkg\ndef test_v(): assert pkg.value == 3",
+    }
     other = {**files, "pkg/__init__.py": "value = 4"}
     found = [outcomes(site.run(tree))["test_v"] for tree in (files, other, files, other)]
     assert found == ["passed", "failed", "passed", "failed"]
