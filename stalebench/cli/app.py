@@ -47,14 +47,17 @@ app.command()(demo.demo)
 app.command()(version.version)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        version.version()
+        raise typer.Exit
+
+
 @app.callback()
 def root(
     *,
     show_version: Annotated[
-        bool, typer.Option("--version", is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Find pairs of changes that pass alone and fail together."""
-    if show_version:
-        version.version()
-        raise typer.Exit

@@ -31,7 +31,7 @@ def query(
 
     if json + csv + (parquet is not None) > 1:
         raise UsageError("--json, --csv and --parquet exclude each other", fix="give one of them")
-    text = sys.stdin.read() if sql == "-" else sql
+    text = sys.stdin.read() if sql == "-" and sys.stdin else sql
     way = (
         results.Json()
         if json

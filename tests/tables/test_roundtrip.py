@@ -22,7 +22,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("table", sorted(tables.TABLES))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_records_come_back_equal(out: Path, table: str, data: st.DataObject) -> None:
     record = samples.values(tables.TABLES[table].record)
@@ -63,16 +63,17 @@ def test_rows_come_back_sorted_by_the_key(out: Path) -> None:
     assert list(tables.read(out, "pulls", Pull)) == list(samples.PULLS)
 
 
-def test_parts_are_read_in_the_order_of_their_names(out: Path) -> None:
+def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    out = tmp_path / "toy"
+    tables.create(out, "toy", {})
     tables.write(out, "rejections", samples.REJECTIONS["validate"], part="b")
     tables.write(out, "rejections", samples.REJECTIONS["compose"], part="a")
-    read = [*tables.read(out, "rejections")]
-    assert [row for row in read if row.stage != "pulls"] == [
+    assert list(tables.read(out, "rejections")) == [
         *samples.REJECTIONS["compose"],
         *samples.REJECTIONS["validate"],
     ]
     tables.drop(out, "rejections", "a")
-    assert samples.REJECTIONS["compose"][0] not in list(tables.read(out, "rejections"))
+    assert list(tables.read(out, "rejections")) == [*samples.REJECTIONS["validate"]]
 
 
 def test_a_record_longer_than_a_json_line_of_duckdb_comes_back(out: Path) -> None:
