@@ -22,9 +22,9 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 from stalebench.errors import RunBroken, SourceError
 from stalebench.run.bytecode import Bytecode
 from stalebench.run.removal import remove
-from stalebench.run.writing import Signature, TreeWriter, is_submodule, signature
+from stalebench.run.writing import FOLDER, Signature, TreeWriter, is_submodule, signature
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _FOLDER_MODE: Final = 0o755
 _WAIT_STEP: Final = 0.05
 
@@ -149,31 +149,34 @@ class Checkout:
 
     def _survey(self) -> int:
         """Forget the files that are not as they were written, and remove all that does not belong there."""
-        folders = _folders(self._signatures)
+        known, root = self._signatures, str(self.root)
+        submodules = {path for path, found in known.items() if found == FOLDER}
+        folders = _folders(known) | submodules
         intact: dict[str, Signature] = {}
         foreign: list[str] = []
         waiting = [""]
-        _mend_mode(str(self.root), self.root.lstat().st_mode)
+        _mend_mode(root, self.root.lstat().st_mode)
         while waiting:
             prefix = waiting.pop()
-            with os.scandir(f"{self.root}/{prefix}") as entries:
-                for entry in entries:
+            with os.scandir(f"{root}/{prefix}") as entries:
+                for entry in entries:  # thousands, before each run: nothing slow in here
                     path = prefix + entry.name
                     found = entry.stat(follow_symlinks=False)
                     seen = signature(found)
-                    if seen == self._signatures.get(path):
+                    if seen == known.get(path):
                         intact[path] = seen
                         if found.st_atime_ns > found.st_mtime_ns:  # written with both the same
                             self._bytecode.note_read(path)
-                    elif path not in folders or not stat.S_ISDIR(found.st_mode):
-                        foreign.append(entry.path)
-                        continue
-                    if stat.S_ISDIR(found.st_mode):
+                    elif path in folders and stat.S_ISDIR(found.st_mode):
                         _mend_mode(entry.path, found.st_mode)
                         waiting.append(path + "/")
+                        if path in submodules:
+                            intact[path] = FOLDER
+                    else:
+                        foreign.append(entry.path)
         for path in foreign:
             remove(Path(path))
-        for path in self._signatures.keys() - intact.keys():
+        for path in known.keys() - intact.keys():
             self._bytecode.lose(path)
         self._signatures = intact
         return len(foreign)
@@ -210,7 +213,7 @@ class Checkout:
         return len(set(gone).difference(kept))
 
     def _compile(self, python: Path) -> None:
-        sizes = {path: self._signatures[path].size for path in self._entries if path.endswith(".py")}
+        sizes = {path: size for path, (size, *_) in self._signatures.items() if path.endswith(".py")}
         for path in self._bytecode.compile(python, sizes):
             self._signatures[path] = signature((self.root / path).lstat())
 
@@ -227,7 +230,7 @@ class Checkout:
             state: dict[str, Any] = json.loads(text)
             if state["format"] == _FORMAT and state["root"] == _identity(self.root):
                 self._entries = {path: _Written(*entry) for path, entry in state["entries"].items()}
-                self._signatures = {path: Signature(*found) for path, found in state["signatures"].items()}
+                self._signatures = {path: _as_signature(found) for path, found in state["signatures"].items()}
                 self._bytecode.restore(state["bytecode"])
                 self._tree = state["tree"]
 
@@ -258,6 +261,11 @@ def _folders(paths: Iterable[str]) -> set[str]:
 
 def _same(old: _Entry | None, new: _Entry) -> bool:
     return old is not None and (old.mode, old.id) == (new.mode, new.id)
+
+
+def _as_signature(found: list[int]) -> Signature:
+    size, mode, inode, modified, changed = found
+    return size, mode, inode, modified, changed
 
 
 def _is_folder(path: Path) -> bool:

@@ -82,8 +82,8 @@ def _probe() -> tuple[tuple[str, ...], dict[str, str]]:
     direct = _try_steps(tuple(_STEPS))
     if "files" in direct[0]:
         return direct
-    through_user = _try_steps(("user", *_STEPS))
-    return through_user if "user" in through_user[0] else direct
+    through_user = _try_steps(("user", *_STEPS))  # with nothing but itself granted, it is of no use
+    return through_user if len(through_user[0]) > 1 else direct
 
 
 def _try_steps(steps: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:

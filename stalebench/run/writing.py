@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from stalebench.errors import RunBroken
 
@@ -21,21 +21,16 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEX
 _FILE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Signature(NamedTuple):
-    """What changes when a file is touched in any way: nobody can set `changed` back."""
+Signature = tuple[int, int, int, int, int]
+"""Size, mode, inode, and the times of modification and change: the last one nobody can set back."""
 
-    mode: int
-    inode: int
-    size: int
-    modified: int
-    changed: int
+FOLDER: Final[Signature] = (0, 0, 0, 0, 0)
+"""Stands for the folder of a submodule, of which only its being there counts."""
 
 
 def signature(found: os.stat_result) -> Signature:
-    """The signature of a file; for a folder only what makes it one."""
-    if stat.S_ISDIR(found.st_mode):
-        return Signature(found.st_mode, found.st_ino, 0, 0, 0)
-    return Signature(found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    """What changes when a file is touched in any way."""
+    return (found.st_size, found.st_mode, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def is_submodule(mode: int) -> bool:
@@ -78,7 +73,7 @@ class TreeWriter:
         _check_name(name, path)
         if is_submodule(mode):
             os.mkdir(name, 0o755, dir_fd=self._handle)
-            return signature(os.stat(name, dir_fd=self._handle, follow_symlinks=False))
+            return FOLDER
         time = modification_time(blob)
         if stat.S_IFMT(mode) == _LINK:
             os.symlink(content, os.fsencode(name), dir_fd=self._handle)

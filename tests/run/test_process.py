@@ -19,12 +19,22 @@ from pathlib import Path
 import pytest
 
 from stalebench.errors import RunBroken
+from stalebench.run.launch import _try_steps
 from stalebench.run.process import Ending, Line, Process, ProcessLimits, Status, capabilities, environment
 
 PYTHON = Path(sys.executable)
 GRANTED = {capability.name for capability in capabilities() if capability.granted}
+THROUGH_USER = ("user", "files", "network", "ipc", "processes")
 MODES = [
     pytest.param(None, id="all isolation that is granted"),
+    pytest.param(
+        THROUGH_USER,
+        id="through a user namespace",
+        marks=pytest.mark.skipif(
+            set(_try_steps(THROUGH_USER)[0]) != {*THROUGH_USER},
+            reason="this machine grants no user namespaces",
+        ),
+    ),
     pytest.param((), id="no isolation at all"),
 ]
 HOLD = """
