@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,17 +38,26 @@ class Definition:
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
+@lru_cache(maxsize=4)
 def parse(source: bytes) -> ast.Module:
-    """The syntax tree. Raises SyntaxError, also for text that is not in its declared encoding."""
+    """The syntax tree. Raises SyntaxError, also for text that is not in its declared encoding.
+
+    The last few are kept: a tree of a long module takes tens of megabytes.
+    """
+    collecting = gc.isenabled()
+    gc.disable()  # a tree is a million objects and no garbage; collecting meanwhile takes most of the time
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             return ast.parse(source)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error)) from error
+    finally:
+        if collecting:
+            gc.enable()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4)
 def definitions(source: bytes) -> tuple[Definition, ...]:
     """Functions, methods and classes in order of their lines; those inside of functions belong to these.
 

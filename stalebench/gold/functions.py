@@ -8,7 +8,7 @@ nothing gold.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from stalebench.syntax import Definition, Kind, changed_lines, definitions, owners, parse
@@ -28,7 +28,10 @@ def gold_functions(old: bytes | None, new: bytes, runner: str) -> set[str]:
         changed = module.changed_since(old or b"")
     except SyntaxError:  # the old version does not parse: all of the new one counts as changed
         changed = module.changed_since(b"")
-    return {name for name in module.tests if name in changed or module.uses(name) & changed}
+    direct = module.tests & changed
+    if direct == changed:
+        return direct
+    return direct | {name for name in module.tests - direct if module.uses(name) & changed}
 
 
 class _Module:
@@ -40,14 +43,17 @@ class _Module:
         self.classes = {item.name: item for item in self.found if item.kind is Kind.CLASS}
         self.tests = {item.name for item in self.found if self._is_test(item, runner)}
         self.constants = _constants(source)
-        self._used = self._all_uses()
+        self._by_name = {item.name: item for item in self.found}
+        self._by_short = self._all_short()
+        self._used: dict[str, set[str]] = {}
+        self._families: dict[str, set[str]] = {}
 
     def uses(self, name: str) -> frozenset[str]:
         """What a definition uses of this file, also through others: names as `changed_since` has them."""
         seen: set[str] = set()
         left = [name]
         while left:
-            for used in self._used.get(left.pop(), ()):
+            for used in self._directly_used(left.pop()):
                 if used not in seen:
                     seen.add(used)
                     left.append(used)
@@ -79,42 +85,58 @@ class _Module:
             return runner == "pytest" and not _is_fixture(item)
         return True
 
-    def _all_uses(self) -> dict[str, set[str]]:
-        """Definition → what its body names of this file."""
+    def _all_short(self) -> dict[str, set[str]]:
+        """The last part of a name → what is called so in this file."""
         by_short: dict[str, set[str]] = {}
-        for item in self.found:
-            by_short.setdefault(item.name.rpartition(".")[2], set()).add(item.name)
-        for name in self.constants.values():
+        for name in (*self._by_name, *self.constants.values()):
             by_short.setdefault(name.rpartition(".")[2], set()).add(name)
-        return {item.name: self._named(item, by_short) for item in self.found}
+        return by_short
 
-    def _named(self, item: Definition, by_short: dict[str, set[str]]) -> set[str]:
+    def _directly_used(self, name: str) -> set[str]:
+        """What the body of a definition names of this file."""
+        if name not in self._used:
+            item = self._by_name.get(name)
+            self._used[name] = self._named(item) if item else set()
+        return self._used[name]
+
+    def _named(self, item: Definition) -> set[str]:
         family = self._family(item.owner)
         named: set[str] = set()
         bare, attributes = _identifiers(item.node)
         for word in bare:
-            named |= {name for name in by_short.get(word, ()) if "." not in name or _owner(name) in family}
+            called = self._by_short.get(word, ())
+            named |= {name for name in called if "." not in name or _owner(name) in family}
         for word in attributes:
-            named |= {name for name in by_short.get(word, ()) if _owner(name) in family}
+            named |= {name for name in self._by_short.get(word, ()) if _owner(name) in family}
         for owner in family if item.kind is Kind.FUNCTION else ():
-            named |= {f"{owner}.{name}" for name in SET_UPS if f"{owner}.{name}" in by_short.get(name, ())}
+            named |= {f"{owner}.{name}" for name in SET_UPS} & self._by_name.keys()
             named.add(f"{owner}:head")
         return named - {item.name}
 
     def _family(self, owner: str) -> set[str]:
         """A class with its bases and its subclasses, as far as they stand in this file."""
-        if not owner:
-            return set()
-        up, down = {owner}, {owner}
-        for _ in self.classes:
-            up |= {base for name in up for base in self._bases(name)}
-            down |= {name for name in self.classes if self._bases(name) & down}
-        return up | down
+        if owner and owner not in self._families:
+            up = _closure({owner}, self._bases)
+            self._families[owner] = up | _closure({owner}, self._subclasses)
+        return self._families.get(owner, set())
+
+    def _subclasses(self, name: str) -> set[str]:
+        return {other for other in self.classes if name in self._bases(other)}
 
     def _bases(self, name: str) -> set[str]:
         node = self.classes[name].node if name in self.classes else None
         bases = node.bases if isinstance(node, ast.ClassDef) else []
         return {base.id for base in bases if isinstance(base, ast.Name) and base.id in self.classes}
+
+
+def _closure(start: set[str], step: Callable[[str], set[str]]) -> set[str]:
+    """All that can be reached."""
+    reached, left = set(start), list(start)
+    while left:
+        new = step(left.pop()) - reached
+        reached |= new
+        left += new
+    return reached
 
 
 def _owner(name: str) -> str:
