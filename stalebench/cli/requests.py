@@ -8,6 +8,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stalebench.errors import UsageError
+
 if TYPE_CHECKING:
     from stalebench.mine import MineRequest
 
@@ -66,7 +68,13 @@ def continued(
 
 
 def default_out(repo: str | None, clone: str | None, spec_file: Path | None) -> Path:
-    """`data/` and the repository's name."""
+    """`data/` and the repository's name. Raises UsageError where no repository is named."""
+    if not (repo or clone or spec_file):
+        raise UsageError(
+            "no repository is named",
+            "the command needs --repo, --clone or --spec, and a later stage at least --out",
+            "try `stalebench mine --repo demo`, or name your own with --clone PATH",
+        )
     if repo:
         name = repo.replace("/", "-")
     elif spec_file:
