@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import importlib.util
 import json
 import re
@@ -77,9 +76,9 @@ def to_toml(spec: Spec) -> str:
 def _folders() -> list[Path]:
     """Where specifications lie: in a wheel they are a package of data, in a checkout a folder beside it."""
     beside = Path(stalebench.__file__).parent.parent / "datasets"
-    if importlib.util.find_spec("stalebench.data") is None:
-        return [beside / "specs"]
-    return [Path(str(importlib.resources.files("stalebench.data"))) / "specs", beside / "specs"]
+    data = importlib.util.find_spec("stalebench.data")
+    packaged = data.submodule_search_locations if data is not None else None
+    return [Path(folder) / "specs" for folder in (*(packaged or ()), beside)]
 
 
 def _text(file: Path) -> str:
