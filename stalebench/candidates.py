@@ -6,8 +6,10 @@ Looks at no content but that of shared files, for the functions and classes that
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -35,10 +37,10 @@ def candidates(
     common base does not count towards the limit.
     """
     history = clone.history(spec.branch)
-    symbols = _Symbols(clone)
     rejected: list[Rejection] = []
-    found = islice(_related(history, spec, _pairs(history, pulls, within), rejected), limit)
-    return [symbols.added(candidate, pair) for candidate, pair in found], rejected
+    found = list(islice(_related(history, spec, _pairs(history, pulls, within), rejected), limit))
+    with _uncollected():
+        return _Symbols(clone, found).added(), rejected
 
 
 Pair = tuple[Pull, Pull]
@@ -108,27 +110,45 @@ def _concurrent(history: History, pair: Pair) -> bool | None:
 class _Symbols:
     """The functions and classes that each pull touches in each file, computed once."""
 
-    def __init__(self, clone: Clone) -> None:
+    def __init__(self, clone: Clone, found: Sequence[tuple[Candidate, Pair]]) -> None:
         self._objects = Objects(clone.git_dir)
-        self._touched: dict[tuple[str, str], frozenset[str]] = {}
+        self._found = found
+        needed = {
+            (file, pull.id): pull for made, pair in found for pull in pair for file in made.shared_files
+        }
+        # File by file in the order of landing, what one pull leaves is mostly what the next one starts from,
+        # and is parsed once.
+        ordered = sorted(needed.items(), key=lambda item: (item[0][0], item[1].merged_at, item[0][1]))
+        self._touched = {key: self._of(pull, key[0]) for key, pull in ordered}
 
-    def added(self, candidate: Candidate, pair: Sequence[Pull]) -> Candidate:
-        """The candidate with its shared symbols."""
-        names = (
-            f"{file}::{symbol}"
-            for file in candidate.shared_files
-            for symbol in frozenset.intersection(*(self.of(pull, file) for pull in pair))
+    def added(self) -> list[Candidate]:
+        """The candidates with their shared symbols."""
+        return [replace(made, shared_symbols=self._shared(made, pair)) for made, pair in self._found]
+
+    def _shared(self, made: Candidate, pair: Pair) -> tuple[str, ...]:
+        sides = ((file, [self._touched[file, pull.id] for pull in pair]) for file in made.shared_files)
+        return tuple(
+            sorted(f"{file}::{symbol}" for file, names in sides for symbol in set.intersection(*names))
         )
-        return replace(candidate, shared_symbols=tuple(sorted(names)))
 
-    def of(self, pull: Pull, file: str) -> frozenset[str]:
+    def _of(self, pull: Pull, file: str) -> set[str]:
         """What one pull touches in one file; nothing where the file is not Python that parses."""
-        key = (pull.id, file)
-        if key not in self._touched:
-            contents = [self._content(commit, file) for commit in (pull.base_commit, pull.merge_commit)]
-            self._touched[key] = frozenset(touched(*contents)) if file.endswith(".py") else frozenset()
-        return self._touched[key]
+        if not file.endswith(".py"):
+            return set()
+        return touched(*(self._content(commit, file) for commit in (pull.base_commit, pull.merge_commit)))
 
     def _content(self, commit: str, file: str) -> bytes | None:
         entry = self._objects.find(self._objects.tree_of(commit), file)
         return self._objects.blob(entry.id) if entry and not entry.is_folder else None
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Syntax trees are large and hold no cycles: collecting garbage among them takes most of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
