@@ -22,12 +22,10 @@ def hasty(make_site: Callable[..., Any]) -> Any:
 
 DEATHS = {
     "exit_well": "os._exit(0)",
-    "exit_badly": "os._exit(3)",
     "segfault": "ctypes.string_at(0)",
     "kill": "os.kill(os.getpid(), 9)",
     "stop": "raise KeyboardInterrupt",
     "leave": "pytest.exit('enough', returncode=0)",
-    "abort": "os.abort()",
 }
 
 

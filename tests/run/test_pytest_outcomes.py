@@ -202,11 +202,12 @@ HYPOTHESIS = """
 
     seen = []
 
+    @settings(max_examples=20)
     @given(st.integers())
     def test_examples(number):
         seen.append(number)
 
-    @settings(max_examples=30, derandomize=False, database=None)
+    @settings(max_examples=20, derandomize=False, database=None)
     @given(st.text())
     def test_own_settings(text):
         seen.append(text)
@@ -218,6 +219,7 @@ HYPOTHESIS = """
         @rule(number=st.integers())
         def note(self, number): pass
     TestMachine = Machine.TestCase
+    TestMachine.settings = settings(max_examples=3, stateful_step_count=2)
 """
 
 

@@ -58,6 +58,7 @@ FILES = {
             @bare
             def test_hidden_method(self): pass
             def test_plain(self): pass
+        def test_unwanted(): raise SystemExit
     """,
     "tests/test_b.py": """
         from tests.test_a import test_parameters, TestOne
@@ -70,29 +71,35 @@ def names(made: Run) -> set[str]:
     return {result.id.removeprefix("tests/") for result in made.results}
 
 
-@pytest.mark.parametrize(
-    ("function", "ids"),
-    [
-        (
-            "tests/base.py::Shared.test_shared",
-            {"test_a.py::TestOne::test_shared", "test_a.py::TestTwo::test_shared"},
-        ),
-        ("tests/test_a.py::TestThree.test_shared", {"test_a.py::TestThree::test_shared"}),
-        (
-            "tests/test_a.py::test_parameters",
-            {"test_a.py::test_parameters[1]", "test_a.py::test_parameters[2]"},
-        ),
-        ("tests/test_a.py::test_wrapped", {"test_a.py::test_wrapped", "test_a.py::test_alias"}),
-        ("tests/test_a.py::test_hidden", {"test_a.py::test_hidden"}),
-        ("tests/test_a.py::test_patched", {"test_a.py::test_patched"}),
-        ("tests/test_a.py::TestOuter.TestInner.test_deep", {"test_a.py::TestOuter::TestInner::test_deep"}),
-        ("tests/test_a.py::Unit.test_hidden_method", {"test_a.py::Unit::test_hidden_method"}),
-    ],
-)
-def test_a_function_selects_the_tests_that_it_is_behind(site: Any, function: str, ids: set[str]) -> None:
-    made = site.run(FILES, [function], ["tests/test_a.py"])
-    assert names(made) == ids
-    assert {result.function for result in made.results} == {function}
+BEHIND = {
+    "tests/base.py::Shared.test_shared": {
+        "test_a.py::TestOne::test_shared",
+        "test_a.py::TestTwo::test_shared",
+    },
+    "tests/test_a.py::TestThree.test_shared": {"test_a.py::TestThree::test_shared"},
+    "tests/test_a.py::test_parameters": {"test_a.py::test_parameters[1]", "test_a.py::test_parameters[2]"},
+    "tests/test_a.py::test_wrapped": {"test_a.py::test_wrapped", "test_a.py::test_alias"},
+    "tests/test_a.py::test_hidden": {"test_a.py::test_hidden"},
+    "tests/test_a.py::test_patched": {"test_a.py::test_patched"},
+    "tests/test_a.py::TestOuter.TestInner.test_deep": {"test_a.py::TestOuter::TestInner::test_deep"},
+    "tests/test_a.py::Unit.test_hidden_method": {"test_a.py::Unit::test_hidden_method"},
+}
+
+
+@pytest.fixture(scope="module")
+def behind(site: Any) -> Run:
+    made: Run = site.run(FILES, BEHIND, ["tests/test_a.py"])
+    return made
+
+
+@pytest.mark.parametrize("function", BEHIND)
+def test_a_function_selects_the_tests_that_it_is_behind(behind: Run, function: str) -> None:
+    found = {result.id.removeprefix("tests/") for result in behind.results if result.function == function}
+    assert found == BEHIND[function]
+
+
+def test_what_is_not_selected_does_not_run(behind: Run) -> None:
+    assert names(behind) == set().union(*BEHIND.values())
 
 
 def test_a_function_is_found_in_each_file_that_collects_it(site: Any) -> None:
