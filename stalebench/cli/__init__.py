@@ -6,6 +6,7 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from collections.abc import Sequence
@@ -22,15 +23,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command that the arguments name, and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is escaped, never an error
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(_run(given))
 
 
 def _run(arguments: list[str]) -> int | str | None:
     """Run the command; its exit code, with whatever went wrong said on stderr."""
-    from stalebench.cli.app import app  # noqa: PLC0415 - signals first
-
     try:
+        from stalebench.cli.app import app  # noqa: PLC0415 - signals first
+
         app(arguments, prog_name="stalebench")
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except SystemExit as end:
         if end.code in (INTERRUPTED, TERMINATED):
             _say("stopped; whatever was finished is kept")

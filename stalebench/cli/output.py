@@ -28,10 +28,8 @@ def document(content: Mapping[str, Any]) -> None:
 
 
 def lines(texts: Iterable[str]) -> None:
-    """Print lines of text, whatever the terminal's encoding makes of them."""
-    encoding = sys.stdout.encoding or "utf-8"
-    for text in texts:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    """Print lines of text."""
+    sys.stdout.writelines(f"{text}\n" for text in texts)
     sys.stdout.flush()
 
 

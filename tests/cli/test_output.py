@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import io
 import json
-import sys
 
 import pytest
 
@@ -58,10 +56,3 @@ def test_json_is_the_document_of_the_issue(capsys: pytest.CaptureFixture[str]) -
         "gold_delta": {"pairs": 1, "interfering": 1, "clashing": 1, "kinds": {"joint": 2}},
         "seconds": 1.5,
     }
-
-
-def test_text_that_the_terminal_cannot_show_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    monkeypatch.setattr(sys, "stdout", terminal)
-    output.lines(["prüfung \udcff"])
-    assert terminal.buffer.getvalue() == b"pr\\xfcfung \\udcff\n"

@@ -3,6 +3,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -142,3 +144,13 @@ def test_a_minus_reads_the_statements_from_stdin(dataset: Path, monkeypatch: pyt
 def test_a_folder_of_datasets_can_be_asked(dataset: Path) -> None:
     read = document(stalebench("query", dataset.parent, "select distinct dataset from pulls", "--json"))
     assert read["rows"] == [{"dataset": "toy"}]
+
+
+def test_what_the_terminal_cannot_show_is_escaped(dataset: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "stalebench", "query", dataset, "select 'prüfung' as x"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert b"pr\\xfcfung" in ran.stdout
