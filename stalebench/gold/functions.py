@@ -144,7 +144,8 @@ def _owner(name: str) -> str:
 
 
 def _is_fixture(item: Definition) -> bool:
-    return any("fixture" in ast.unparse(decorator) for decorator in item.node.decorator_list)
+    marks = [mark.func if isinstance(mark, ast.Call) else mark for mark in item.node.decorator_list]
+    return any(ast.unparse(mark).rpartition(".")[2] == "fixture" for mark in marks)
 
 
 def _identifiers(node: ast.AST) -> tuple[set[str], set[str]]:
