@@ -132,7 +132,8 @@ def read(out: Path, table: str, record: type[Any] | None = None) -> Iterator[Any
     paths = parts(out, table)
     if not paths:
         raise missing_table(out, schema)
-    check_parts(paths, schema)
+    with session() as connection:
+        check_parts(connection, paths, schema)
     return itertools.chain.from_iterable(_records(path, schema) for path in paths)
 
 
@@ -149,22 +150,21 @@ def _records(path: Path, schema: Table) -> Iterator[Any]:
         raise damaged(path, _first_line(error)) from error
 
 
-def check_parts(paths: Iterable[Path], schema: Table) -> None:
+def check_parts(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path], schema: Table) -> None:
     """See that files are whole and have the table's columns. Raises DatasetError."""
     expected = [(column.name, column.type.replace('"', "")) for column in schema.columns]
-    with session() as connection:
-        for path in paths:
-            try:
-                query = f"DESCRIBE SELECT * FROM read_parquet({literal(globbed(path))})"  # noqa: S608 - quoted
-                columns = [(str(name), str(kind)) for name, kind, *_ in connection.execute(query).fetchall()]
-            except duckdb.Error as error:
-                raise damaged(path, _first_line(error)) from error
-            if [(name, kind.replace('"', "")) for name, kind in columns] != expected:
-                raise DatasetError(
-                    f"{path} has other columns than table {schema.name}",
-                    "another version of stalebench wrote it",
-                    "mine again with this version, or install that one",
-                )
+    for path in paths:
+        try:
+            query = f"DESCRIBE SELECT * FROM read_parquet({literal(globbed(path))})"  # noqa: S608 - quoted
+            columns = connection.execute(query).fetchall()
+        except duckdb.Error as error:
+            raise damaged(path, _first_line(error)) from error
+        if [(str(name), str(kind).replace('"', "")) for name, kind, *_ in columns] != expected:
+            raise DatasetError(
+                f"{path} has other columns than table {schema.name}",
+                "another version of stalebench wrote it",
+                "mine again with this version, or install that one",
+            )
 
 
 def missing_table(out: Path, schema: Table) -> DatasetError:

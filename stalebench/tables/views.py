@@ -44,7 +44,7 @@ def _create_views(connection: duckdb.DuckDBPyConnection, datasets: Sequence[Data
     there = set()
     for table in TABLES.values():
         sources = [
-            _source(dataset.path, name, table)
+            _source(connection, dataset.path, name, table)
             for dataset, name in zip(datasets, names, strict=True)
             if parts(dataset.path, table.name)
         ]
@@ -56,10 +56,10 @@ def _create_views(connection: duckdb.DuckDBPyConnection, datasets: Sequence[Data
         connection.execute(f"CREATE VIEW {identifier(view.name)} AS {_query(view, there)}")
 
 
-def _source(out: Path, name: str, table: Table) -> str:
+def _source(connection: duckdb.DuckDBPyConnection, out: Path, name: str, table: Table) -> str:
     """The rows of one dataset's table, whole and checked."""
     files = parts(out, table.name)
-    check_parts(files, table)
+    check_parts(connection, files, table)
     if "\\" in str(out):  # which no pattern of DuckDB can match: parts that come later are not seen there
         where = ", ".join(literal(globbed(file)) for file in files)
     else:
