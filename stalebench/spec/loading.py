@@ -133,7 +133,9 @@ def _recipe(table: Fields) -> Recipe:
     recipe = Recipe(
         since=table.day("since"),
         until=table.day("until"),
-        python=table.text("python", r"3\.\d+", "a Python version in quotes, as in '3.11'"),
+        python=table.text(
+            "python", r"(3\.\d+)?", "a Python version in quotes, as in '3.11', or '' for the one that runs"
+        ),
         packages=table.texts("packages", ()),
         install=table.texts("install", ()),
         metadata=table.flag("metadata"),

@@ -96,10 +96,8 @@ LANDINGS = [
         26,
         "squash",
     ),
-    Landing(
-        "Close the first door",
-        [replace("shop/doors.py", "return 11", "return 1"), remove("tests/test_door_11.py")],
-    ),
+    Landing("Close the first door", [replace("shop/doors.py", "return 11", "return 1")]),
+    Landing("Do not test the first door", [remove("tests/test_door_11.py")]),
     Landing(
         "Another first door",
         [
