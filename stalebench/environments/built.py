@@ -10,8 +10,12 @@ from stalebench.records import Environment
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A record of an environment, its interpreter on this machine, and the variables that its tests need."""
+    """A record of an environment, its interpreter on this machine, and the variables that its tests need.
+
+    `earlier` are the rungs of the ladder that were tried before, each with why it did not do.
+    """
 
     record: Environment
     python: Path
     variables: tuple[tuple[str, str], ...] = ()
+    earlier: tuple[tuple[str, str], ...] = ()

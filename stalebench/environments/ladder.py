@@ -1,48 +1,59 @@
 """The ladder of recipes for a commit: plans in the order in which they are tried. Builds nothing.
 
-1. `spec`: the recipe of the specification for the commit's date, and nothing else where there is one
-2. `groups`: dependency groups of the tree (PEP 735), with the project's own dependencies
-3. `extras`: the extras named like tests, likewise
-4. `ci`: what tox and nox install, as far as it is written down as a list
-5. `requirements`: requirements files named like tests
-6. `bare`: the project's dependencies and a test runner
+1. `spec`: the recipe of the specification for the commit's date
+2. `lock`: the groups or extras of the tree, at the versions of its lock file
+3. `groups`: dependency groups of the tree (PEP 735, Poetry)
+4. `extras`: the extras named like tests
+5. `ci`: what tox, nox and CI workflows install, as far as it is written down
+6. `requirements`: requirements files named like tests
+7. `bare`: the project's dependencies and a test runner
+
+All but the first add the project's own dependencies. Rungs that ask for the same are tried once. So that
+one environment serves many commits, packages are bounded by the start of the commit's quarter, not by its
+day; by the end of the quarter where nothing fits, as for a project that asks for a brand-new release.
 """
 
 from __future__ import annotations
 
-import configparser
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import date, datetime, timedelta
-from typing import Any
+from datetime import date
+from typing import Final
 
 from stalebench.compose.objects import Objects
-from stalebench.environments.metadata import Distribution, distribution
+from stalebench.environments.ci import ci_requirements
+from stalebench.environments.declared import Declared, Lines
+from stalebench.environments.metadata import Distribution
+from stalebench.environments.pythons import fitting
 from stalebench.spec import Recipe, Spec
 
-TEST_NAMES = ("test", "tests", "testing", "dev", "develop", "development", "ci", "complete")
-REQUIREMENTS = re.compile(
-    r"^(requirements/)?(requirements[-_.])?(test|tests|testing|dev|py3|ci)[-\w]*\.(txt|in)$"
-)
-FOLDER = 0o40000
-RUNNERS = {"pytest": ("pytest",), "django": (), "unittest": ()}
+TESTS: Final = ("test", "tests", "testing")
+DEVELOPMENT: Final = ("dev", "develop", "development", "ci", "all", "complete")
+REQUIREMENTS_FOLDERS: Final = ("", "requirements", "tests/requirements", "test", "tests", "ci")
+REQUIREMENTS: Final = re.compile(r"^(requirements[-_.])?(py3|(test|tests|testing|dev|ci)\b[-\w]*)\.(txt|in)$")
+RUNNERS: Final = {"pytest": ["pytest"], "django": [], "unittest": []}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an environment is to hold; equal plans share one."""
+    """What an environment is to hold; equal plans share one.
+
+    `newest` are dates to bound the packages by, tried in order; none at all where it is empty. `commit` is
+    where the install commands run; None where there are none, since then nothing depends on it.
+    """
 
     rung: str
     python: str
     packages: tuple[str, ...]
-    install: tuple[str, ...]
-    metadata: Distribution | None
-    env: tuple[tuple[str, str], ...]
-    exclude_newer: str | None
+    constraints: tuple[str, ...] = ()
+    install: tuple[str, ...] = ()
+    metadata: Distribution | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    newest: tuple[str, ...] = ()
+    commit: str | None = None
 
     @property
     def digest(self) -> str:
@@ -51,145 +62,86 @@ class Plan:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def plans(spec: Spec, objects: Objects, commit: str, moment: datetime) -> Iterator[Plan]:
-    """The plans for a commit, best first."""
-    tree = Tree(objects, objects.tree_of(commit))
-    recipe = next((recipe for recipe in spec.recipes if recipe.covers(moment.date())), None)
+def plans(spec: Spec, objects: Objects, commit: str, day: date, stands_for: str) -> Iterator[Plan]:
+    """The plans for a commit of that day, best first; install commands run where another stands for it."""
+    declared = Declared(objects, objects.tree_of(commit))
+    recipe = next((recipe for recipe in spec.recipes if recipe.covers(day)), None)
     if recipe is not None:
-        yield _of_recipe(recipe, tree)
-    for rung, requirements in _rungs(tree):
-        packages = tuple(sorted({*requirements, *RUNNERS[spec.runner]}))
-        yield Plan(rung, "", packages, (), tree.distribution, (), quarter_end(moment.date()))
+        yield _of_recipe(recipe, declared, stands_for, day)
+    python = fitting(declared.requires_python, quarter(day)[0])
+    seen: set[str] = set()
+    for rung, requirements, constraints in _rungs(declared):
+        packages = tuple(sorted({*declared.dependencies, *requirements, *RUNNERS[spec.runner]}))
+        plan = Plan(
+            rung,
+            python,
+            packages,
+            constraints,
+            metadata=declared.distribution,
+            newest=tuple(each.isoformat() for each in quarter(day)),
+        )
+        if plan.digest not in seen:
+            seen.add(plan.digest)
+            yield plan
 
 
-def quarter_end(day: date) -> str:
-    """The first day of the next quarter: commits of one quarter share an environment."""
-    first = date(day.year, 3 * ((day.month - 1) // 3) + 1, 1)
-    following = (first + timedelta(days=100)).replace(day=1)
-    return following.isoformat()
+def quarter(day: date) -> tuple[date, date]:
+    """The first day of the day's quarter, and of the next quarter."""
+    month = 3 * ((day.month - 1) // 3) + 1
+    first = date(day.year, month, 1)
+    return first, date(day.year + month // 10, (month + 2) % 12 + 1, 1)
 
 
-def _of_recipe(recipe: Recipe, tree: Tree) -> Plan:
+def _of_recipe(recipe: Recipe, declared: Declared, commit: str, day: date) -> Plan:
+    """A recipe that pins every package needs no bound; another is bounded by its end, or by the quarter."""
+    if all(re.search(r"===?\s*[\w.!+]+$", package) for package in recipe.packages):
+        newest: tuple[str, ...] = ()
+    elif recipe.until:
+        newest = (recipe.until.isoformat(),)
+    else:
+        newest = tuple(each.isoformat() for each in quarter(day))
     return Plan(
         rung="spec",
         python=recipe.python,
         packages=recipe.packages,
         install=recipe.install,
-        metadata=tree.distribution if recipe.metadata else None,
+        metadata=declared.distribution if recipe.metadata else None,
         env=recipe.env,
-        exclude_newer=recipe.until.isoformat() if recipe.until else None,
+        newest=newest,
+        commit=commit if recipe.install else None,
     )
 
 
-class Tree:
-    """The files of a commit that tell what its tests need."""
-
-    def __init__(self, objects: Objects, tree: str) -> None:
-        self.objects = objects
-        self.tree = tree
-        self.pyproject = self._toml("pyproject.toml")
-        self.setup = self._ini("setup.cfg")
-        self.distribution = distribution(self.pyproject, self.setup)
-
-    def text(self, path: str) -> str | None:
-        """A file's text; None where there is none."""
-        entry = self.objects.find(self.tree, path)
-        return None if entry is None else self.objects.blob(entry.id).decode("utf-8", "replace")
-
-    def _toml(self, path: str) -> dict[str, Any]:
-        try:
-            return tomllib.loads(self.text(path) or "")
-        except tomllib.TOMLDecodeError:
-            return {}
-
-    def _ini(self, path: str) -> configparser.ConfigParser:
-        parser = configparser.ConfigParser(interpolation=None, strict=False)
-        try:
-            parser.read_string(self.text(path) or "")
-        except configparser.Error:
-            return configparser.ConfigParser(interpolation=None)
-        return parser
-
-    def names(self) -> list[str]:
-        """The files at the root, and in a `requirements` folder."""
-        entries = self.objects.entries(self.tree)
-        below = entries.get("requirements")
-        nested = self.objects.entries(below.id) if below and below.mode == FOLDER else {}
-        return [*entries, *(f"requirements/{name}" for name in nested)]
-
-
-def _rungs(tree: Tree) -> Iterator[tuple[str, list[str]]]:
-    needed = _dependencies(tree)
-    for rung, found in (
-        ("groups", _groups(tree)),
-        ("extras", _extras(tree)),
-        ("ci", _ci(tree)),
-        ("requirements", _requirements(tree)),
+def _rungs(declared: Declared) -> Iterator[tuple[str, Lines, tuple[str, ...]]]:
+    """Rung, requirements, constraints. A rung may have two steps: for tests, then for all of development."""
+    groups, extras = list(_named(declared, declared.groups)), list(_named(declared, declared.extras))
+    if declared.locked:
+        for requirements in (groups or extras or [[]])[:2]:
+            yield "lock", requirements, declared.locked
+    for rung, steps in (
+        ("groups", groups),
+        ("extras", extras),
+        ("ci", ci_requirements(declared)),
+        ("requirements", _requirements(declared)),
+        ("bare", [[]]),
     ):
-        if found:
-            yield rung, [*needed, *found]
-    yield "bare", needed
+        yield from ((rung, step, ()) for step in steps)
 
 
-def _dependencies(tree: Tree) -> list[str]:
-    project = tree.pyproject.get("project", {})
-    return [
-        *project.get("dependencies", []),
-        *_lines(tree.setup.get("options", "install_requires", fallback="")),
-        *(_lines(tree.text("requirements.txt") or "") if not project.get("dependencies") else ()),
-    ]
+def _named(declared: Declared, sets: dict[str, Lines]) -> Iterator[Lines]:
+    """What sets named like tests hold; then with those for development, if there are any."""
+    found: Lines = []
+    for names in (TESTS, DEVELOPMENT):
+        lines = [line for name, held in sets.items() if name.lower() in names for line in held]
+        if lines:
+            found = [*found, *declared.requirements(lines)]
+            yield found
 
 
-def _groups(tree: Tree) -> list[str]:
-    groups = tree.pyproject.get("dependency-groups", {})
-    return [line for name in TEST_NAMES if name in groups for line in _group(groups, name, ())]
-
-
-def _group(groups: dict[str, Any], name: str, above: tuple[str, ...]) -> Iterator[str]:
-    """A group's requirements, with those of the groups that it includes."""
-    for line in groups.get(name, []):
-        if isinstance(line, str):
-            yield line
-        elif isinstance(line, dict) and line.get("include-group") not in above:
-            yield from _group(groups, str(line.get("include-group")), (*above, name))
-
-
-def _extras(tree: Tree) -> list[str]:
-    declared: dict[str, list[str]] = dict(tree.pyproject.get("project", {}).get("optional-dependencies", {}))
-    if tree.setup.has_section("options.extras_require"):
-        declared |= {name: _lines(text) for name, text in tree.setup.items("options.extras_require")}
-    wanted = [line for name in TEST_NAMES for line in declared.get(name, [])]
-    return [found for line in wanted for found in _own(line, tree, declared)]
-
-
-def _own(line: str, tree: Tree, declared: dict[str, list[str]]) -> list[str]:
-    """A requirement; one on the project's own extras (`name[viz]`) stands for what these hold."""
-    own = tree.distribution.name if tree.distribution else ""
-    named = re.fullmatch(rf"{re.escape(own)}\[([\w\s,-]+)\]", line.strip(), re.IGNORECASE)
-    if not named or not own:
-        return [line]
-    return [found for extra in named[1].split(",") for found in declared.get(extra.strip(), [])]
-
-
-def _ci(tree: Tree) -> list[str]:
-    """The `deps` of tox, and what `session.install("…")` names in a noxfile."""
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(tree.text("tox.ini") or "")
-    except configparser.Error:
-        return []
-    deps = _lines(parser.get("testenv", "deps", fallback=""))
-    named = re.findall(r"session\.install\(([^)]*)\)", tree.text("noxfile.py") or "")
-    quoted = [word for call in named for word in re.findall(r"[\"']([A-Za-z][^\"']*)[\"']", call)]
-    return [line for line in (*deps, *quoted) if re.match(r"^[A-Za-z][\w.-]*\s*(\[|[<>=!~]|$)", line)]
-
-
-def _requirements(tree: Tree) -> list[str]:
-    files = [name for name in tree.names() if REQUIREMENTS.match(name)]
-    return [line for name in files for line in _lines(tree.text(name) or "")]
-
-
-def _lines(text: str) -> list[str]:
-    """The requirements of a list in text; comments, options and references to other files left out."""
-    stripped = (re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines())
-    return [line for line in stripped if line and re.match(r"^[A-Za-z0-9]", line)]
+def _requirements(declared: Declared) -> Iterator[Lines]:
+    for path in declared.files(*REQUIREMENTS_FOLDERS):
+        folder, _, name = path.rpartition("/")
+        if REQUIREMENTS.match(name) or (folder == "requirements" and name == "requirements.txt"):
+            lines = declared.requirements((declared.text(path) or "").splitlines(), folder)
+            if lines:
+                yield lines

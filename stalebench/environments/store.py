@@ -1,7 +1,14 @@
-"""The environments of this machine: one folder each in the user's cache, named by key, built under a lock.
+"""The environments of this machine: one folder each in the user's cache, built under a lock.
 
 A plan that was resolved once stays resolved on this machine, so that a registry that moves on changes
 nothing in a dataset that is being made. A folder without its mark is half-built, and is built again.
+
+```
+environments/<hash>/          venv/, matplotlib/, complete.json once it is built, gates/ that were passed
+environments/plans/           what each plan was resolved to
+environments/ladders/         for each plan that won: which rungs were tried before, and why they failed
+environments/locks/           held by the kernel for a living process only
+```
 """
 
 from __future__ import annotations
@@ -9,24 +16,29 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import logging
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
 
 from stalebench.compose.objects import Objects
-from stalebench.environments import gate, metadata, uv
+from stalebench.environments import building
+from stalebench.environments.building import Resolved
 from stalebench.environments.built import Built
+from stalebench.environments.failures import OutOfReach
+from stalebench.environments.gate import gate
+from stalebench.environments.history import first_of_month
 from stalebench.environments.ladder import Plan, plans
 from stalebench.environments.pythons import find_python
 from stalebench.errors import EnvironmentBroken
 from stalebench.records import Environment
 from stalebench.spec import Spec
 
-MARK = "complete.json"
+_log: Final = logging.getLogger("stalebench.environments")
 
 
 def cache_folder() -> Path:
@@ -38,107 +50,115 @@ def cache_folder() -> Path:
 
 
 class EnvironmentStore:
-    """Finds or builds the environment of a commit; a plan that failed is not tried again by this object."""
+    """Finds or builds the environment of a commit.
+
+    What is broken stays broken for this object, whichever commit asks, and is tried again by the next.
+    """
 
     def __init__(self, cache: Path | None = None) -> None:
         self.folder = (cache or cache_folder()).absolute() / "environments"
         self._made: dict[str, Built | EnvironmentBroken] = {}
-        self._gated: dict[tuple[str, str], Built | EnvironmentBroken] = {}
+        self._gated: dict[tuple[str, str, str], Built | EnvironmentBroken] = {}
 
     def built(self, spec: Spec, objects: Objects, commit: str, date: datetime) -> Built:
-        """The environment for a commit, by the first rung of the ladder that works.
+        """The environment for a commit of that date, by the first rung of the ladder that works.
 
-        Raises EnvironmentBroken, with what each rung said, where none does.
+        It is the same for all commits of a month that declare the same. Raises EnvironmentBroken, with what
+        each rung said, where none works; at once where the registry or the disk is at fault, since the next
+        rung would be another environment than the one that a second try gives.
         """
-        failures: list[str] = []
-        for plan in plans(spec, objects, commit, date):
-            found = self._plan(plan, spec, objects, commit)
+        failures: list[tuple[str, str]] = []
+        stands_for = first_of_month(objects, commit)
+        for plan in plans(spec, objects, commit, date.date(), stands_for):
+            found = self._environment(plan, spec, objects, (stands_for, commit))
             if isinstance(found, Built):
-                return found
-            failures.append(f"{plan.rung}: {found.message}")
+                self._note(plan, found, spec, failures)
+                return replace(found, earlier=tuple(failures))
+            if isinstance(found, OutOfReach):
+                raise OutOfReach(*found.args)
+            failures.append((plan.rung, str(found)))
         raise EnvironmentBroken(
             f"no environment for {spec.name} at {commit[:12]}:\n"
-            + "\n".join(failures or ["no recipe applies"]),
-            "no recipe of the specification covers that date, or the packages have moved on",
-            "add a recipe for that date to the specification, and try it with `stalebench mine --spec FILE`",
+            + "\n".join(f"{rung}: {said}" for rung, said in failures),
+            "no recipe of the specification covers that date, or the packages of that time are gone",
+            "add a recipe for that date: save the specification with `stalebench spec`, and pass the file",
         )
 
-    def _plan(self, plan: Plan, spec: Spec, objects: Objects, commit: str) -> Built | EnvironmentBroken:
-        """A plan's environment, or why there is none: either is known from then on.
-
-        What fails at the gate fails for the commit; what cannot be built fails for all.
-        """
+    def _environment(
+        self, plan: Plan, spec: Spec, objects: Objects, commits: tuple[str, ...]
+    ) -> Built | EnvironmentBroken:
+        """A plan's environment once it is past the gate at one of the commits, or why there is none."""
         if plan.digest not in self._made:
-            self._made[plan.digest] = _or_broken(lambda: self._make(plan, spec))
-        made = self._made[plan.digest]
-        if isinstance(made, EnvironmentBroken):
-            return made
-        key = (plan.digest, commit)
-        if key not in self._gated:
-            self._gated[key] = _or_broken(lambda: self._gate(made, spec, objects, commit))
-        return self._gated[key]
+            self._made[plan.digest] = _or_broken(lambda: self._make(plan, spec, objects))
+        found = made = self._made[plan.digest]
+        for commit in dict.fromkeys(commits):
+            if isinstance(made, EnvironmentBroken):
+                break
+            key = (plan.digest, _claim(spec), commit)
+            if key not in self._gated:
+                self._gated[key] = self._gate(made, spec, objects, commit)
+            found = self._gated[key]
+            if isinstance(found, Built):
+                break
+        return found
 
-    def _make(self, plan: Plan, spec: Spec) -> Built:
-        record = self._resolved(plan, spec)
-        folder = self.folder / record.key
-        with self._locked(record.key):
-            if not (folder / MARK).is_file():
-                self._build(plan, record, folder)
-        return Built(record, folder / "venv" / "bin" / "python", self._variables(plan, folder))
+    def _make(self, plan: Plan, spec: Spec, objects: Objects) -> Built:
+        base, version = find_python(plan.python)
+        with self._locked(plan.digest):
+            resolved = self._resolved(plan, base, version)
+        content = [version, resolved.packages, plan.install, plan.commit, plan.env, _plain(plan.metadata)]
+        key = _hash([*content, plan.rung, resolved.newest])
+        folder = self.folder / _hash(content)
+        with self._locked(folder.name):
+            if not building.is_built(folder):
+                building.build(plan, resolved, base, folder, objects)
+        record = Environment(
+            key, spec.name, version, plan.rung, resolved.packages, plan.install, resolved.newest
+        )
+        return Built(record, building.interpreter(folder), building.variables(plan, folder))
 
-    def _gate(self, built: Built, spec: Spec, objects: Objects, commit: str) -> Built:
-        """Let the environment through if it has passed before, or passes now."""
-        folder = self.folder / built.record.key
-        with self._locked(built.record.key):
-            if not (folder / "gate.json").is_file():
-                _write(folder / "gate.json", gate.passed(built, spec, objects, commit, folder / "gate"))
-        return built
-
-    def _resolved(self, plan: Plan, spec: Spec) -> Environment:
-        """The record of a plan: as it was resolved the first time, else resolved now."""
-        python, version = find_python(plan.python)
+    def _resolved(self, plan: Plan, base: Path, version: str) -> Resolved:
+        """A plan as it was resolved the first time, else resolved now."""
         kept = self.folder / "plans" / f"{plan.digest}-{version}.json"
+        told = _read(kept)
+        if told is not None:
+            return Resolved(version, tuple(told["packages"]), told["newest"])
+        resolved = building.resolve(plan, base, version)
+        with building.writing(self.folder):
+            building.write(kept, {**asdict(resolved), "plan": asdict(plan)})
+        return resolved
+
+    def _gate(self, built: Built, spec: Spec, objects: Objects, commit: str) -> Built | EnvironmentBroken:
+        """Let the environment through if it has passed at that commit before, or passes now."""
+        folder = built.python.parents[2]
+        passed = folder / "gates" / f"{commit}-{_claim(spec)}.json"
+
+        def through() -> Built:
+            with self._locked(folder.name), building.writing(folder):
+                if not passed.is_file():
+                    module = gate(built, spec, objects, commit, folder / "gate")
+                    building.write(passed, {"repo": spec.name, "commit": commit, "module": module})
+            return built
+
+        return _or_broken(through)
+
+    def _note(self, plan: Plan, found: Built, spec: Spec, failures: list[tuple[str, str]]) -> None:
+        """Keep which rung won, and why those before it did not."""
+        kept = self.folder / "ladders" / f"{spec.name}-{plan.digest}.json"
         if kept.is_file():
-            told = json.loads(kept.read_text(encoding="utf-8"))
-            packages = tuple(told["packages"])
-        else:
-            packages = uv.resolve(plan.packages, python, plan.exclude_newer)
-            _write(kept, {"packages": list(packages), "plan": asdict(plan)})
-        key = hashlib.sha256(
-            json.dumps([version, packages, plan.install, asdict(plan)["metadata"], plan.env]).encode()
-        ).hexdigest()[:32]
-        return Environment(key, spec.name, version, plan.rung, packages, plan.install, plan.exclude_newer)
-
-    def _build(self, plan: Plan, record: Environment, folder: Path) -> None:
-        python, _ = find_python(plan.python)
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-            inside = uv.create(folder / "venv", python)
-            uv.install(record.packages, inside)
-            metadata.write(plan.metadata, folder / "venv")
-            if _needs_matplotlib(record):
-                gate.warm_matplotlib(inside, folder / "venv" / "matplotlib")
-            _write(folder / MARK, {"frozen": list(uv.freeze(inside))})
-        except OSError as error:
-            raise EnvironmentBroken(
-                f"cannot build an environment in {folder}: {error}",
-                "the disk is full, or the cache folder may not be written to",
-                "make room, or name another cache folder with STALEBENCH_CACHE or --cache",
-            ) from error
-
-    def _variables(self, plan: Plan, folder: Path) -> tuple[tuple[str, str], ...]:
-        told = dict(plan.env)
-        fonts = folder / "venv" / "matplotlib"
-        if fonts.is_dir():
-            told.setdefault("MPLCONFIGDIR", str(fonts))
-        return tuple(sorted(told.items()))
+            return
+        for rung, said in failures:
+            _log.warning("%s: rung %s of the environments' ladder does not work: %s", spec.name, rung, said)
+        building.write(kept, {"rung": plan.rung, "environment": asdict(found.record), "earlier": failures})
 
     @contextmanager
-    def _locked(self, key: str) -> Iterator[None]:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / f"{key}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    def _locked(self, name: str) -> Iterator[None]:
+        with building.writing(self.folder):
+            place = self.folder / "locks"
+            place.mkdir(parents=True, exist_ok=True)
+            handle = (place / f"{name}.lock").open("w", encoding="ascii")
+        with handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
             yield
 
 
@@ -149,12 +169,24 @@ def _or_broken(make: Callable[[], Built]) -> Built | EnvironmentBroken:
         return error
 
 
-def _needs_matplotlib(record: Environment) -> bool:
-    return any(package.startswith("matplotlib==") for package in record.packages)
+def _claim(spec: Spec) -> str:
+    """A short hash of all in a specification that the gate rests on."""
+    return _hash([spec.name, spec.runner, spec.import_name, spec.test_modules])[:12]
 
 
-def _write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
-    temporary.replace(path)
+def _hash(content: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
+
+
+def _plain(metadata: object) -> Any:
+    return None if metadata is None else asdict(metadata)  # type: ignore[call-overload]
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """A kept resolution; None where there is none, or only a damaged one."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    is_whole = isinstance(told, dict) and isinstance(told.get("packages"), list) and "newest" in told
+    return told if is_whole else None
