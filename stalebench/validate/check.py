@@ -64,7 +64,7 @@ def gold_of(check: Check) -> Suite:
 def _subject(workspace: Workspace, job: CheckJob) -> Check:
     base = workspace.objects.tree_of(job.base_commit)
     code, tests = workspace.patches(job.pull)
-    before = workspace.tree(base, tests)
+    before = workspace.with_tests(base, tests)
     gold = gold_suite(workspace.objects, workspace.spec, tests, before)
     return Check(
         id=job.id,
@@ -73,7 +73,7 @@ def _subject(workspace: Workspace, job: CheckJob) -> Check:
         environment=None,
         suite=gold.id,
         before_tree=before,
-        after_tree=workspace.tree(base, code, tests),
+        after_tree=workspace.with_code(before, code),
         gold=gold.functions or (),
         gold_files=gold.files,
         f2p=(),

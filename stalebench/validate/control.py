@@ -113,13 +113,14 @@ class _Control:
         self.matrix = Matrix(workspace, built, job.id, self._trees())
 
     def _trees(self) -> dict[str, str]:
-        tree, base, tests = self.workspace.tree, self.pair.base_tree, self.pair.tests_tree
+        base, tests = self.pair.base_tree, self.pair.tests_tree
         codes = [code for code, _ in self.patches]
         trees = {"W0": base, "G0": tests, "M": self.pair.merged_tree}
         for number, (code, own_tests) in zip(self.numbers, self.patches, strict=True):
-            trees[f"W{number}"] = tree(base, code, own_tests)
-            trees[f"G{number}"] = tree(tests, code)
-            trees[f"H{number}"] = tree(base, *codes, own_tests)
+            own = self.workspace.with_tests(base, own_tests)
+            trees[f"W{number}"] = self.workspace.with_code(own, code)
+            trees[f"G{number}"] = self.workspace.with_code(tests, code)
+            trees[f"H{number}"] = self.workspace.with_code(own, *codes)
         return trees
 
     def outcome(self) -> Controlled:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from stalebench.compose import Conflict, Patch, Tree, compose, split
+from stalebench.compose.by_function import compose_tests
 from stalebench.compose.objects import Objects
 from stalebench.environments import Built, EnvironmentStore
 from stalebench.errors import StalebenchError
@@ -61,16 +62,13 @@ class Workspace:
         """A pull's code patch and its test patch."""
         return split(self.objects, pull, self.spec)
 
-    def tree(self, base: str, *patches: Patch) -> str:
-        """The tree of patches that are known to compose on a base tree."""
-        composed = compose(self.objects, base, patches)
-        if isinstance(composed, Conflict):
-            raise StalebenchError(
-                f"patches that composed before no longer do: {composed.detail}",
-                "the clone or the specification changed between two stages",
-                "run the stages again from the first",
-            )
-        return composed.id
+    def with_code(self, tree: str, *patches: Patch) -> str:
+        """The tree of code patches that are known to compose on it."""
+        return _known(compose(self.objects, tree, patches))
+
+    def with_tests(self, tree: str, *patches: Patch) -> str:
+        """The tree of test patches that are known to compose on it, as text or by function."""
+        return _known(compose_tests(self.objects, tree, patches))
 
     def close(self) -> None:
         """Give the checkout back."""
@@ -82,4 +80,11 @@ class Workspace:
         return self.runner.run(tree, suite, built, repeat)
 
 
-__all__ = ["Site", "Tree", "Workspace"]
+def _known(composed: Tree | Conflict) -> str:
+    if isinstance(composed, Conflict):
+        raise StalebenchError(
+            f"patches that composed before no longer do: {composed.detail}",
+            "the clone or the specification changed between two stages",
+            "run the stages again from the first",
+        )
+    return composed.id

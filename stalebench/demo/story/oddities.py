@@ -5,11 +5,32 @@ from __future__ import annotations
 from stalebench.demo.history import Landing, add, append, replace
 from stalebench.demo.story.conflicts import module, value
 
-LATIN = '# -*- coding: latin-1 -*-\n"""Käse."""\n\n\ndef cheese():\n    """A name."""\n    return "Brie"\n'.encode(
-    "latin-1"
-)
+LATIN = """# -*- coding: latin-1 -*-
+\"\"\"Käse.\"\"\"
 
-CRLF = b'"""Old files."""\r\n\r\n\r\ndef old():\r\n    """Old."""\r\n    return 1\r\n'
+
+def cheese():
+    \"\"\"A name.\"\"\"
+    return "Brie"
+
+
+def is_soft():
+    \"\"\"Whether it can be spread.\"\"\"
+    return True
+""".encode("latin-1")
+
+CRLF = b'''"""Old files."""
+
+
+def old():
+    """Old."""
+    return 1
+
+
+def kept():
+    """Kept."""
+    return 0
+'''.replace(b"\n", b"\r\n")
 
 STRANGE = """import pytest
 

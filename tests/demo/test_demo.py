@@ -1,0 +1,158 @@
+"""The demo's story, and what must come out of it: written from the story, not from the output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stalebench import connect, demo
+from stalebench.reasons import Reason
+
+TIP = "aa3f21f0870bb39edd97072c313858909d3ad0d4"
+
+REJECTED = {
+    "21+20": Reason.CODE_CONFLICTS_WITH_BASE,
+    "23+22": Reason.FILE_MISSING_ON_BASE,
+    "25+24": Reason.ALREADY_APPLIED,
+    "27+26": Reason.CODES_CONFLICT,
+    "29+28": Reason.TESTS_CONFLICT_WITH_BASE,
+    "31+30": Reason.TESTS_CONFLICT,
+    "41+40": Reason.PASSES_ON_BASE,
+    "43+42": Reason.FAILS_WITH_PATCH,
+    "45+44": Reason.NO_GOLD_TESTS,
+    "47+46": Reason.FLAKY,
+    "53+52": Reason.UNSUPPORTED_CHANGE,
+}
+
+
+JOINT = {
+    "5+4": "tests/test_price_bulk.py::test_prices_can_be_changed_together",
+    "11+10": "tests/test_link.py::test_a_link_ends_in_the_name",
+    "13+12": "tests/test_receipt.py::test_a_line_names_good_and_price",
+    "15+14": "tests/test_goods.py::test_a_line_names_a_good",
+}
+CLASHES = {
+    **{pair: [(test, "joint")] for pair, test in JOINT.items()},
+    "7+6": [("tests/test_discounts.py::test_shelf_prices_stay_whole_tens", "one_sided")],
+    "9+8": [("tests/test_scarcest.py::test_the_good_of_which_there_is_least", "tests")],
+    "51+50": [],
+}
+COMPATIBLE = {"17+16", "51+50"}
+VALID = {*CLASHES, "17+16"}
+
+NEVER_IN_A_LINE_OF_COMMITS = {Reason.UNRELATED}
+"""Two first parents of one line always have an ancestor in common."""
+
+ONLY_BY_BAD_LUCK = {Reason.INFRA_ENVIRONMENT, Reason.INFRA_RUN}
+
+
+@pytest.fixture(scope="module")
+def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    out = tmp_path_factory.mktemp("demo") / "data"
+    command = [sys.executable, "-m", "stalebench", "mine", "--repo", "demo", "--out", str(out), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return out, report
+
+
+def rows(out: Path, query: str) -> list[tuple[Any, ...]]:
+    with connect(out) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_the_history_has_the_same_ids_everywhere(tmp_path: Path) -> None:
+    folder = demo.build(tmp_path / "demo")
+    tip = subprocess.run(
+        ["git", "-C", folder, "rev-parse", "main"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert tip == TIP
+    subprocess.run(["git", "-C", folder, "fsck", "--strict"], capture_output=True, check=True)
+
+
+def test_every_candidate_comes_out_as_the_story_says(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = mined
+    assert {pair for (pair,) in rows(out, "select id from pairs")} == VALID
+    rejected = dict(rows(out, "select subject, reason from rejections where stage <> 'pulls'"))
+    assert rejected == {pair: str(reason) for pair, reason in REJECTED.items()}
+
+
+def test_every_reason_occurs(mined: tuple[Path, dict[str, Any]]) -> None:
+    _, report = mined
+    expected = set(Reason) - NEVER_IN_A_LINE_OF_COMMITS - ONLY_BY_BAD_LUCK
+    assert set(report["rejected"]) == {str(reason) for reason in expected}
+
+
+def test_interference_is_found_where_it_is_and_nowhere_else(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = mined
+    found = dict(rows(out, "select id, delta_blind from pairs"))
+    assert found == {pair: [JOINT[pair]] if pair in JOINT else [] for pair in VALID}
+
+
+def test_each_clash_has_the_kind_that_the_story_gives_it(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = mined
+    found = {
+        pair: None if clash is None else [(line["test"], line["kind"]) for line in clash]
+        for pair, clash in rows(out, "select id, clash from pairs")
+    }
+    assert found == {**CLASHES, "17+16": None}
+
+
+def test_a_fixture_that_one_pull_changes_makes_the_pair_unobservable(
+    mined: tuple[Path, dict[str, Any]],
+) -> None:
+    out, _ = mined
+    assert rows(out, "select id, unobservable from pairs where unobservable is not null") == [
+        ("9+8", "tests_interact")
+    ]
+
+
+def test_tests_added_at_one_place_are_composed_by_function(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = mined
+    assert rows(out, "select id from pairs where by_function") == [("17+16",)]
+
+
+def test_what_nobody_made_flaky_is_not(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, _ = mined
+    assert rows(out, "select pull, flaky from checks where len(flaky) > 0") == [
+        ("46", ["tests/test_colours.py::test_the_first_colour_comes_first"])
+    ]
+    assert rows(out, "select id from pairs where len(flaky) > 0") == []
+
+
+def test_the_report_counts_what_the_tables_hold(mined: tuple[Path, dict[str, Any]]) -> None:
+    out, report = mined
+    pulls = rows(out, "select count(*), count(*) filter (reason is null) from pulls")[0]
+    assert report["schema_version"] == 1
+    assert report["repo"] == "demo"
+    assert report["funnel"] == {
+        "pulls": pulls[0],
+        "eligible": pulls[1],
+        "candidates": len(VALID) + len(REJECTED),
+        "clean": len(VALID) + 4,
+        "valid": len(VALID),
+    }
+    assert report["rejected"] == dict(rows(out, "select reason, count(*) from rejections group by all"))
+    kinds = Counter(kind for clashes in CLASHES.values() for _, kind in clashes)
+    assert report["gold_delta"] == {
+        "pairs": len(VALID),
+        "interfering": len(JOINT),
+        "clashing": sum(map(bool, CLASHES.values())),
+        "kinds": dict(kinds),
+    }
+
+
+def test_truly_concurrent_pulls_are_told_from_those_written_one_after_the_other(
+    mined: tuple[Path, dict[str, Any]],
+) -> None:
+    out, _ = mined
+    concurrent = {pair for (pair,) in rows(out, "select id from candidates where concurrent")}
+    assert concurrent == VALID - {"51+50"}
+    unknown = {pair for (pair,) in rows(out, "select id from candidates where concurrent is null")}
+    assert unknown == {"51+50"}
