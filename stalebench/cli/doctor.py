@@ -17,11 +17,14 @@ def doctor(*, json: options.Json = False, verbose: options.Verbose = False) -> N
     findings = check()
     if json:
         output.document(
-            {"ok": all(each.ok for each in findings), "findings": [asdict(each) for each in findings]}
+            {
+                "ok": all(each.ok or not each.needed for each in findings),
+                "findings": [asdict(each) for each in findings],
+            }
         )
     else:
-        rows = [("ok" if each.ok else "MISSING", each.name, each.detail) for each in findings]
+        rows = [(each.verdict, each.name, each.detail) for each in findings]
         output.lines([*output.columns(rows)])
         output.lines([f"to mend {each.name}: {each.fix}" for each in findings if not each.ok and each.fix])
-    if not all(each.ok for each in findings):
+    if not all(each.ok or not each.needed for each in findings):
         raise typer.Exit(1)

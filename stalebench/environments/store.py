@@ -17,7 +17,6 @@ import fcntl
 import hashlib
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -36,17 +35,10 @@ from stalebench.environments.ladder import Plan, plans
 from stalebench.environments.pythons import find_python
 from stalebench.errors import EnvironmentBroken
 from stalebench.records import Environment
+from stalebench.source.fetching import user_cache
 from stalebench.spec import Spec
 
 _log: Final = logging.getLogger("stalebench.environments")
-
-
-def cache_folder() -> Path:
-    """The user's cache folder: STALEBENCH_CACHE, else `stalebench` in XDG_CACHE_HOME or ~/.cache."""
-    told = os.environ.get("STALEBENCH_CACHE")
-    if told:
-        return Path(told)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stalebench"
 
 
 class EnvironmentStore:
@@ -56,7 +48,7 @@ class EnvironmentStore:
     """
 
     def __init__(self, cache: Path | None = None) -> None:
-        self.folder = (cache or cache_folder()).absolute() / "environments"
+        self.folder = (cache or user_cache()).absolute() / "environments"
         self._made: dict[str, Built | EnvironmentBroken] = {}
         self._gated: dict[tuple[str, str, str], Built | EnvironmentBroken] = {}
 

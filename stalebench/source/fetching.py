@@ -29,7 +29,9 @@ _STEPS: Final = (
 
 
 def user_cache() -> Path:
-    """The folder of stalebench among the caches of this user, by the platform's convention."""
+    """STALEBENCH_CACHE, else the folder of stalebench among this user's caches, as the platform has it."""
+    if told := os.environ.get("STALEBENCH_CACHE"):
+        return Path(told)
     if named := os.environ.get("XDG_CACHE_HOME"):
         return Path(named) / "stalebench"
     if sys.platform == "darwin":
