@@ -77,7 +77,7 @@ def arguments(root: str, files: List[str]) -> List[str]:
         "-olog_cli=false",
         "-ocache_dir=" + os.path.join(tempfile.gettempdir(), "pytest_cache"),
         "--continue-on-collection-errors",
-        "--tb=short",
+        "--tb=native",
         "--color=no",
         "-q",
         *kept,
