@@ -130,6 +130,8 @@ class Session:
         self.skipped |= made.skipped
         self.tests |= made.tests
         for name, message in made.results.items():
+            if name not in made.tests:
+                continue
             self._keep(
                 name, Outcome(message["outcome"]), message["error"], message["seconds"], message["tail"]
             )

@@ -136,7 +136,10 @@ class Plugin:
         answer = yield
         if answer.excinfo:
             return
-        kept = [item for item in items if id(item) in named and self._wanted(item, named[id(item)])]
+        for item in items:
+            if id(item) not in named:  # made by a hook of the repository
+                named[id(item)] = namer.name(self._id(item))
+        kept = [item for item in items if self._wanted(item, named[id(item)])]
         dropped = [item for item in items if id(item) not in self.tests]
         items[:] = kept
         if dropped:
