@@ -135,7 +135,8 @@ def _refuse_partial(clone: Clone) -> None:
     """A partial clone may hold all it promised: only what is really missing, now and a while ago, counts."""
     if not any((clone.git_dir / "objects" / "pack").glob("*.promisor")):
         return
-    held = [blob in clone.repo for commit in _sampled(clone) for blob in _blobs(clone, commit.tree_id)]
+    objects = clone.repo.odb
+    held = [blob in objects for commit in _sampled(clone) for blob in _blobs(clone, commit.tree_id)]
     if held.count(False) > _MISSING_SHARE * len(held):
         raise missing(f"{held.count(False)} of {len(held)} files of sampled commits")
 

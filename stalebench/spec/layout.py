@@ -136,6 +136,8 @@ class Layout:
     @cached_property
     def _stray_globs(self) -> tuple[str, ...]:
         """Globs for test modules that stand beside source, or at the root."""
+        if self.runner == "django":
+            return ()
         folders = tuple(f"{folder}/" for folder in self.test_folders)
         found = set()
         for path in self._test_modules:
