@@ -16,7 +16,7 @@ from stalebench.compose.patch import Patch
 from stalebench.syntax import Definition, Kind, definitions, parse
 
 if TYPE_CHECKING:
-    from stalebench.compose import Conflict, Tree
+    from stalebench.compose.results import Conflict, Tree
 
 Blocks = dict[str, bytes]
 
@@ -28,31 +28,38 @@ class CannotCompose(Exception):
 def compose_tests(objects: Objects, base: str, patches: Sequence[Patch]) -> Tree | Conflict:
     """The tree of test patches on a base: as text where that composes, else by function.
 
-    The conflict names the patch that composes neither way.
+    As in `compose`, each patch has to compose with the base by itself; what comes of it is then merged as
+    branches of that base are. The conflict names the patch that composes neither way.
     """
-    from stalebench.compose import Tree, compose  # noqa: PLC0415 - the text comes first, and knows this module
+    from stalebench.compose.results import Conflict, Tree  # noqa: PLC0415 - text comes first, and calls this
 
-    tree = base
+    heads: list[str] = []
     for index, patch in enumerate(patches):
-        composed = compose(objects, tree, [patch])
-        if isinstance(composed, Tree):
-            tree = composed.id
-            continue
-        found = _one_patch(objects, tree, patch, composed.paths)
-        if found is None:
-            return replace(composed, index=index)
-        tree = found
+        head = _one_patch(objects, base, patch)
+        if isinstance(head, Conflict):
+            return replace(head, index=index, with_base=True)
+        heads.append(head)
+    tree = base
+    for index, head in enumerate(heads):
+        merged = _one_patch(objects, tree, Patch.between(objects, base, head))
+        if isinstance(merged, Conflict):
+            return replace(merged, index=index, with_base=False)
+        tree = merged
     return Tree(tree)
 
 
-def _one_patch(objects: Objects, tree: str, patch: Patch, paths: Sequence[str]) -> str | None:
-    """The tree with one patch: the files named by function, the others as text."""
-    from stalebench.compose import Tree, compose  # noqa: PLC0415
+def _one_patch(objects: Objects, tree: str, patch: Patch) -> str | Conflict:
+    """The tree with one patch: the files that conflict as text by function, the others as text."""
+    from stalebench.compose.composing import compose  # noqa: PLC0415
+    from stalebench.compose.results import Tree  # noqa: PLC0415
 
-    kept: dict[str, Entry | None] = {path: objects.find(patch.before, path) for path in paths}
-    rest = Patch.between(objects, patch.before, objects.edit(patch.after, kept))
-    composed = compose(objects, tree, [rest])
-    return compose_by_function(objects, composed.id, patch, paths) if isinstance(composed, Tree) else None
+    composed = compose(objects, tree, [patch])
+    if isinstance(composed, Tree):
+        return composed.id
+    kept: dict[str, Entry | None] = {path: objects.find(patch.before, path) for path in composed.paths}
+    rest = compose(objects, tree, [Patch.between(objects, patch.before, objects.edit(patch.after, kept))])
+    found = compose_by_function(objects, rest.id, patch, composed.paths) if isinstance(rest, Tree) else None
+    return composed if found is None else found
 
 
 def compose_by_function(objects: Objects, tree: str, patch: Patch, paths: Sequence[str]) -> str | None:

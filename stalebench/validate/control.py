@@ -113,9 +113,11 @@ class _Control:
         self.matrix = Matrix(workspace, built, job.id, self._trees())
 
     def _trees(self) -> dict[str, str]:
-        base, tests = self.pair.base_tree, self.pair.tests_tree
+        """The tree of each column, composed here: what another process composed stays in its memory."""
+        base = self.pair.base_tree
         codes = [code for code, _ in self.patches]
-        trees = {"W0": base, "G0": tests, "M": self.pair.merged_tree}
+        tests = self.workspace.with_tests(base, *(own for _, own in self.patches))
+        trees = {"W0": base, "G0": tests, "M": self.workspace.with_code(tests, *codes)}
         for number, (code, own_tests) in zip(self.numbers, self.patches, strict=True):
             own = self.workspace.with_tests(base, own_tests)
             trees[f"W{number}"] = self.workspace.with_code(own, code)
