@@ -9,6 +9,7 @@ from typing import Final
 
 import pygit2
 
+from stalebench.errors import SourceError
 from stalebench.reasons import Reason
 from stalebench.records import Pull
 from stalebench.source.clone import Clone
@@ -73,6 +74,7 @@ class _Reader:
         self._history: History = clone.history(spec.branch)
         self._trees = TreeReader(clone.repo)
         self._heads = clone.pull_heads()
+        self._refuse_strange()
 
     def landings(self) -> Iterator[tuple[str, pygit2.Commit, Message]]:
         """Each landed change with its id, the oldest first."""
@@ -114,6 +116,18 @@ class _Reader:
         )
         head = self._head(commit, message)
         return pull if head is None else self._with_branch(pull, base.id, commit, head)
+
+    def _refuse_strange(self) -> None:
+        """Without a source file at the tip, every pull would be turned away for a reason that is none."""
+        tip = self._commit(self._history.main_line[-1])
+        if not any(
+            self._spec.kind(path) is Kind.SOURCE for path in self._trees.changed_paths(None, tip.tree_id)
+        ):
+            raise SourceError(
+                f"{self._clone.git_dir} holds no source file of {self._spec.name} at {str(tip.id)[:12]}",
+                "a clone of another repository than the specification is for",
+                f"clone {self._spec.repository}, or let a specification be derived",
+            )
 
     def _counted(self, message: Message) -> Message | None:
         """The message as the repository's ways to land read it; None where such a change is no pull."""

@@ -192,6 +192,12 @@ def test_the_branch_is_the_one_that_the_specification_names(built: Builder) -> N
         pulls(built, replace(SPEC, branch="trunk"))
 
 
+def test_a_clone_of_another_repository_is_refused(built: Builder) -> None:
+    built.land({"other/a.py": ""})
+    with pytest.raises(SourceError, match=r"no source file of shop[\s\S]*another repository"):
+        pulls(built)
+
+
 def test_a_message_in_another_encoding_is_read(built: Builder) -> None:
     base = built.land(START)
     raw = (
