@@ -14,6 +14,7 @@ WORKFLOWS: Final = ".github/workflows"
 MOST: Final = 4
 _INSTALL: Final = re.compile(r"pip3? install\s+([^\n;&|#]+)")
 _SESSION: Final = re.compile(r"session\.install\(([^)]*)\)")
+_EXPRESSION: Final = re.compile(r"\$\{\{.*?\}\}")
 _QUOTED: Final = re.compile(r"[\"']([^\"']+)[\"']")
 _OPTIONS_WITH_VALUE: Final = {
     "-c",
@@ -76,8 +77,9 @@ def _is_for_tests(word: str) -> bool:
 
 
 def _split(call: str) -> list[str]:
+    """The words of a call, without what the workflow would fill in."""
     try:
-        return shlex.split(call)
+        return shlex.split(_EXPRESSION.sub("", call))
     except ValueError:
         return []
 

@@ -162,7 +162,7 @@ class Declared:
                 found += self.requirements(inside, "", (*seen, line))
             elif _is_requirement(line):
                 found.append(line)
-        return found
+        return list(dict.fromkeys(found))
 
     def _own_extras(self, line: str) -> list[str] | None:
         """The extras that a line asks of the project itself (`.[test]`, `name[test]`); None of any other."""
