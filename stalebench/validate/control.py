@@ -109,6 +109,7 @@ class _Control:
         self.patches = [workspace.patches(pull) for pull in job.pulls]
         self.numbers = range(1, len(job.pulls) + 1)
         self.quarantined: set[str] = set(pair.flaky)
+        self.gold = union(gold_of(check) for check in job.checks)
         built = workspace.built(pair.base_commit)
         self.matrix = Matrix(workspace, built, job.id, self._trees())
 
@@ -126,7 +127,7 @@ class _Control:
         return trees
 
     def outcome(self) -> Controlled:
-        gold = union(gold_of(check) for check in self.job.checks)
+        gold = self.gold
         touched = None if self.pair.by_function else self._touched()
         self._quarantine("G", "gold", gold)
         if touched is not None:
@@ -141,11 +142,16 @@ class _Control:
         return Controlled(pair, tuple(self.matrix.cells()))
 
     def _quarantine(self, letter: str, selection: str, suite: Suite) -> None:
-        """Set aside the tests that would be counted and do not keep their outcome when run again."""
-        names = self._names(letter)
-        base, *alone, merged = self._columns(names, selection, suite)
+        """Set aside the tests that would be counted and do not keep their outcome when run again.
+
+        Their verdict rests on the base, on the merge, and on each patch under which one of them passes.
+        """
+        first, *middle, last = self._names(letter)
+        base, *alone, merged = self._columns([first, *middle, last], selection, suite)
         suspects = delta(base, alone, merged)
-        self.quarantined |= unstable(self.matrix, names, selection, suite, suspects)
+        witnesses = [name for name, seen in zip(middle, alone, strict=True) if suspects & passing(seen)]
+        deciding = [first, *witnesses, last]
+        self.quarantined |= unstable(self.matrix, deciding, selection, suite, suspects)
 
     def _columns(self, names: list[str], selection: str, suite: Suite) -> list[Column]:
         columns = self.matrix.columns(names, selection, suite)
@@ -167,12 +173,18 @@ class _Control:
         clashing = delta(base, written, merged)
         if not clashing:
             return ()
-        graded_base, *graded = self._columns(self._names("G")[:-1], "touched", suite)
-        evidence = Evidence(graded_base, graded, merged, written, ())
+        evidence = self._evidence(suite, clashing, written)
         if any(kind_of(test, evidence) is Kind.UNCLEAR for test in clashing):
             overlaid = self._columns([f"H{number}" for number in self.numbers], "touched", suite)
             evidence = replace(evidence, overlaid=overlaid)
         return tuple(Clash(test, kind_of(test, evidence)) for test in sorted(clashing))
+
+    def _evidence(self, suite: Suite, clashing: Tests, written: list[Column]) -> Evidence:
+        """The G columns, of the gold suite where that holds all of these tests, else of the touched one."""
+        all_gold = set(self.matrix.functions(clashing).values()) <= set(self.gold.functions or ())
+        selection = ("gold", self.gold) if all_gold else ("touched", suite)
+        base, *graded, merged = self._columns(self._names("G"), *selection)
+        return Evidence(base, graded, merged, written, ())
 
     def _unobservable(self, gold: Suite) -> str | None:
         """Why the pair says nothing: its suites clash with a patch, or only flaky tests are left."""
