@@ -22,6 +22,7 @@ from stalebench.environments.sandboxed import refusal
 from stalebench.errors import EnvironmentBroken, RunBroken
 
 MARK: Final = "complete.json"
+_SHELL: Final = "import os, sys; os.execvp('sh', ['sh', '-ec', sys.argv[1]])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,9 @@ def _run_install_commands(plan: Plan, python: Path, objects: Objects, folder: Pa
         with Checkout(place) as checkout:
             checkout.switch(objects, objects.tree_of(plan.commit))
             for command in plan.install:
-                told = refusal(["sh", "-c", command], python, plan.env, checkout.root, folder / "venv")
+                # Through the interpreter, so that the sandbox shows what the environment rests on.
+                through: list[str | Path] = [python, "-c", _SHELL, command]
+                told = refusal(through, python, plan.env, checkout.root, folder / "venv")
                 if told is not None:
                     raise EnvironmentBroken(
                         f"the install command `{command}` failed:\n{told}",
