@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from stalebench.compose.composing import compose
 from stalebench.compose.objects import Change, Entry, Objects
 from stalebench.compose.patch import Patch, as_text, split
+from stalebench.compose.results import Clash, Conflict, Tree
 
-__all__ = ["Change", "Entry", "Objects", "Patch", "as_text", "split"]
+__all__ = ["Change", "Clash", "Conflict", "Entry", "Objects", "Patch", "Tree", "as_text", "compose", "split"]

@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pygit2
 
 from stalebench.compose.caches import Recent
+from stalebench.compose.merge import Merger
 from stalebench.errors import SourceError
 
 FILE: Final = 0o100644
@@ -80,6 +81,11 @@ class Objects:
         self._read_clone = self._repo.odb.read
         self._new: dict[str, tuple[bytes, bytes]] = {EMPTY_TREE: (TREE, b"")}
         self._trees: Recent[str, dict[str, Entry]] = Recent(20_000)
+        self.merger = Merger(self.blob)
+        self.applied: dict[tuple[str, str, str], Any] = {}
+        """What applying a patch came to, for who applies it again: (tree, before, after)."""
+        self.renames: Recent[tuple[str, str], dict[str, str]] = Recent(200)
+        """Renames between two trees."""
 
     def tree_of(self, commit: str) -> str:
         """The id of a commit's tree."""
@@ -152,11 +158,12 @@ class Objects:
     @contextmanager
     def scratch(self) -> Iterator[None]:
         """Forget at the end of the block what was made inside it: ids from inside mean nothing after."""
-        kept, self._new = self._new, dict(self._new)
+        made, applied = self._new, self.applied
+        self._new, self.applied = dict(made), {}
         try:
             yield
         finally:
-            self._new = kept
+            self._new, self.applied = made, applied
 
     def _edit_folder(self, entries: dict[str, Entry], name: str, inner: dict[str, Entry | None]) -> None:
         present = entries.get(name)

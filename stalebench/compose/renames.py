@@ -13,12 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from stalebench.compose.lines import is_binary
 from stalebench.compose.objects import LINK, SUBMODULE, Change, Entry, Objects
 
 ALIKE: Final = 0.5
 ALIKE_WITH_SAME_NAME: Final = 0.75
-SNIFFED: Final = 8000
-"""Git calls a file binary if there is a NUL byte in so many of its first bytes."""
 
 _CHUNK: Final = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 _EMPTY_BLOB: Final = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
@@ -110,7 +109,7 @@ class _Matching:
     def _chunks(self, oid: str) -> Counter[bytes]:
         if oid not in self.chunks:
             content = self.objects.blob(oid)
-            if b"\0" not in content[:SNIFFED]:
+            if not is_binary(content):
                 content = content.replace(b"\r\n", b"\n")
             self.chunks[oid] = Counter(_CHUNK.findall(content))
         return self.chunks[oid]

@@ -12,8 +12,8 @@ from typing import Final
 import pygit2
 from pygit2.enums import DiffOption
 
+from stalebench.compose.lines import is_binary
 from stalebench.compose.objects import SUBMODULE, Change, Entry, Objects
-from stalebench.compose.renames import SNIFFED
 
 CONTEXT: Final = 3
 
@@ -38,11 +38,6 @@ def content(objects: Objects, entry: Entry | None) -> bytes:
     if entry.mode == SUBMODULE:
         return b"Subproject commit %b\n" % entry.id.encode()
     return objects.blob(entry.id)
-
-
-def is_binary(data: bytes) -> bool:
-    """Whether git takes the content for binary."""
-    return b"\0" in data[:SNIFFED]
 
 
 def hunks(old: bytes, new: bytes) -> bytes:

@@ -1,0 +1,341 @@
+"""Which lines changed from one text to another: git's histogram diff, as git's own merge uses it.
+
+Follows git's xdiff/xhistogram.c and the compaction of xdiff/xdiffi.c decision by decision, since the merge
+of two texts depends on them: a change that lies one line lower may touch another. Where git gives up on
+the histogram (every common line occurs more than 64 times) both take Myers' diff.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import pygit2
+from pygit2.enums import DiffOption
+
+from stalebench.compose.lines import Text
+
+MOST_OCCURRENCES: Final = 64
+
+_FIRST_STEP: Final = 16
+
+Group = tuple[int, int]
+"""The lines of one text from the first number up to the second, all of them changed."""
+
+
+class Hunk(NamedTuple):
+    """`old_size` lines from `old` on became the `new_size` lines from `new` on."""
+
+    old: int
+    old_size: int
+    new: int
+    new_size: int
+
+    @property
+    def old_end(self) -> int:
+        """The line after the last one that is replaced."""
+        return self.old + self.old_size
+
+    @property
+    def new_end(self) -> int:
+        """The line after the last one that replaces them."""
+        return self.new + self.new_size
+
+
+class _Region(NamedTuple):
+    """`size` equal lines, at `old` in one text and at `new` in the other."""
+
+    old: int
+    new: int
+    size: int
+
+
+class _Range(NamedTuple):
+    """Lines of both texts that are still to be compared."""
+
+    old: int
+    old_end: int
+    new: int
+    new_end: int
+
+
+def script(old: Text, new: Text) -> tuple[Hunk, ...]:
+    """The hunks that lead from one text to the other, in order, with an unchanged line between any two."""
+    gone, come, at = [], [], _Range(0, len(old.numbers), 0, len(new.numbers))
+    for region in [*_equal_regions(old, new), _Region(at.old_end, at.new_end, 0)]:
+        gone.append((at.old, region.old))
+        come.append((at.new, region.new))
+        at = at._replace(old=region.old + region.size, new=region.new + region.size)
+    removed, added = _groups(gone), _groups(come)
+    removed = _compacted(old.numbers, removed, _gaps(added))
+    added = _compacted(new.numbers, added, _gaps(removed))
+    return _hunks(_gaps(removed), _gaps(added))
+
+
+def _equal_regions(old: Text, new: Text) -> list[_Region]:
+    regions: list[_Region] = []
+    todo = [(_Range(0, len(old.numbers), 0, len(new.numbers)), _anchored(old, new))]
+    while todo:
+        within, anchors = todo.pop()
+        if within.old == within.old_end or within.new == within.new_end:
+            continue
+        best = _longest(old, within, anchors)
+        if best is None:
+            search = _Search(old, new, within)
+            best = search.best
+            if search.gives_up:
+                regions += _myers(old, new, within)
+                continue
+        if best:
+            regions.append(best)
+            todo += _around_best(old, within, best, anchors)
+    return sorted(regions)
+
+
+def _anchored(old: Text, new: Text) -> list[_Region]:
+    """The longest equal regions around each line that the old text holds once."""
+    lone, numbers = old.lone, new.numbers
+    whole = _Range(0, len(old.numbers), 0, len(numbers))
+    anchors: list[_Region] = []
+    covered = 0
+    for place, number in enumerate(numbers):
+        if place >= covered and number in lone:
+            region = _around(old.numbers, lone[number], numbers, place, whole)
+            anchors.append(region)
+            covered = region.new + region.size
+    return anchors
+
+
+def _longest(old: Text, within: _Range, anchors: Sequence[_Region]) -> _Region | None:
+    """The region that a search of the range must find, where the anchors alone can tell.
+
+    They cannot where two are equally long (the order of the search decides), or where a region of lines that
+    are lone within the range only might be as long: that one lies in a run of lines that are not lone.
+    """
+    if not anchors:
+        return None
+    best = max(anchors, key=_size)
+    if best.size <= old.longest_common_run(within.old, within.old_end):
+        return None
+    tied = sum(region.size == best.size for region in anchors)
+    return best if tied == 1 else None
+
+
+def _size(region: _Region) -> int:
+    return region.size
+
+
+def _around_best(
+    old: Text, within: _Range, best: _Region, anchors: Sequence[_Region]
+) -> Iterator[tuple[_Range, list[_Region]]]:
+    """What is left above and below a region, and the anchors cut to it."""
+    old_end, new_end = best.old + best.size, best.new + best.size
+    above, below = [], []
+    for old_at, new_at, size in anchors:
+        kept = min(size, best.old - old_at, best.new - new_at)
+        if kept > 0 and old.has_lone(old_at, old_at + kept):
+            above.append(_Region(old_at, new_at, kept))
+        cut = max(0, old_end - old_at, new_end - new_at)
+        if cut < size and old.has_lone(old_at + cut, old_at + size):
+            below.append(_Region(old_at + cut, new_at + cut, size - cut))
+    yield _Range(within.old, best.old, within.new, best.new), above
+    yield _Range(old_end, within.old_end, new_end, within.new_end), below
+
+
+def _around(old: list[int], i: int, new: list[int], j: int, within: _Range) -> _Region:
+    """The longest equal region of the range that holds two equal lines."""
+    up = _common_before(old, i, new, j, min(i - within.old, j - within.new))
+    down = _common_after(old, i, new, j, min(within.old_end - i, within.new_end - j))
+    return _Region(i - up, j - up, up + down)
+
+
+class _Search:
+    """Looks for the region with the rarest line of the old text, and the longest such."""
+
+    def __init__(self, old: Text, new: Text, within: _Range) -> None:
+        self.old, self.new = old.numbers, new.numbers
+        self.places = old.places
+        self.within = within
+        self.best: _Region | None = None
+        self.longest = 1
+        self.rarest = MOST_OCCURRENCES + 1
+        self.any_common = False
+        place = within.new
+        while place < within.new_end:
+            place = self._try(place)
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether there are common lines, but all of them too frequent."""
+        return self.any_common and self.rarest > MOST_OCCURRENCES
+
+    def _try(self, place: int) -> int:
+        """Try all regions that hold a line of the new text; the next line to try."""
+        places = self.places.get(self.new[place])
+        if places is None:
+            return place + 1
+        first = bisect_left(places, self.within.old)
+        last = bisect_left(places, self.within.old_end, first)
+        if first == last:
+            return place + 1
+        self.any_common = True
+        if last - first > self.rarest:
+            return place + 1
+        return self._try_places(place, places[first:last])
+
+    def _try_places(self, place: int, places: Sequence[int]) -> int:
+        following, covered = place + 1, -1
+        for old_place in places:
+            if old_place <= covered:
+                continue
+            region = _around(self.old, old_place, self.new, place, self.within)
+            covered = region.old + region.size - 1
+            following = max(following, region.new + region.size)
+            rarity = self._rarity(region, len(places))
+            if region.size > self.longest or rarity < self.rarest:
+                self.best, self.longest, self.rarest = region, region.size, rarity
+        return following
+
+    def _rarity(self, region: _Region, rarity: int) -> int:
+        """How often the rarest line of the region occurs in the old lines."""
+        place = region.old
+        while rarity > 1 and place < region.old + region.size:
+            places = self.places[self.old[place]]
+            first = bisect_left(places, self.within.old)
+            rarity = min(rarity, bisect_left(places, self.within.old_end, first) - first)
+            place += 1
+        return rarity
+
+
+def _common_after(old: list[int], i: int, new: list[int], j: int, limit: int) -> int:
+    """How many lines from `i` and `j` on are equal, `limit` at most; slices compare faster than loops."""
+    done, step = 0, 1
+    while done < limit:
+        size = min(step, limit - done)
+        if old[i + done : i + done + size] == new[j + done : j + done + size]:
+            done += size
+            step = max(step * 2, _FIRST_STEP)
+        elif size == 1:
+            return done
+        else:
+            limit = done + size
+            step = size // 2
+    return done
+
+
+def _common_before(old: list[int], i: int, new: list[int], j: int, limit: int) -> int:
+    """How many lines before `i` and `j` are equal, `limit` at most."""
+    done, step = 0, 1
+    while done < limit:
+        size = min(step, limit - done)
+        if old[i - done - size : i - done] == new[j - done - size : j - done]:
+            done += size
+            step = max(step * 2, _FIRST_STEP)
+        elif size == 1:
+            return done
+        else:
+            limit = done + size
+            step = size // 2
+    return done
+
+
+def _myers(old: Text, new: Text, within: _Range) -> list[_Region]:
+    """The equal regions of a range by Myers' diff."""
+    before = old.slice(within.old, within.old_end)
+    after = new.slice(within.new, within.new_end)
+    patch = pygit2.Patch.create_from(before, after, flag=DiffOption.FORCE_TEXT, context_lines=0)
+    regions, at = [], within
+    for hunk in patch.hunks:
+        # git counts from 1, and names the line before where a side is empty
+        start = within.old + hunk.old_start - (1 if hunk.old_lines else 0)
+        regions.append(_Region(at.old, at.new, start - at.old))
+        at = at._replace(old=start + hunk.old_lines, new=at.new + start - at.old + hunk.new_lines)
+    regions.append(_Region(at.old, at.new, within.old_end - at.old))
+    return [region for region in regions if region.size]
+
+
+def _groups(spans: Sequence[Group]) -> list[Group]:
+    return [(start, end) for start, end in spans if start < end]
+
+
+def _gaps(groups: Sequence[Group]) -> dict[int, Group]:
+    """The groups, each by the number of unchanged lines before it: a gap that both texts have."""
+    gaps, changed = {}, 0
+    for start, end in groups:
+        gaps[start - changed] = (start, end)
+        changed += end - start
+    return gaps
+
+
+def _compacted(numbers: list[int], groups: Sequence[Group], others: dict[int, Group]) -> list[Group]:
+    """Slide each group as far down as equal lines let it, or to the last gap where the other text changed."""
+    done: list[Group] = []
+    todo = list(reversed(groups))
+    changed = 0
+    while todo:
+        sliding = _Sliding(numbers, todo.pop(), done, todo, changed)
+        group = sliding.settle(others)
+        changed = sliding.changed + group[1] - group[0]
+        done.append(group)
+    return done
+
+
+class _Sliding:
+    """One group of changed lines on its way up and down; it swallows the groups that it meets."""
+
+    def __init__(
+        self, numbers: list[int], group: Group, above: list[Group], below: list[Group], changed: int
+    ) -> None:
+        self.numbers = numbers
+        self.start, self.end = group
+        self.above, self.below = above, below
+        self.changed = changed
+
+    def settle(self, others: dict[int, Group]) -> Group:
+        while True:
+            size = self.end - self.start
+            self._up()
+            highest = self.end
+            aligned = self._down(others)
+            if size == self.end - self.start:
+                break
+        if self.end != highest and aligned is not None:
+            return (self.start - (self.end - aligned), aligned)
+        return (self.start, self.end)
+
+    def _up(self) -> None:
+        numbers = self.numbers
+        while self.start > 0 and numbers[self.start - 1] == numbers[self.end - 1]:
+            self.start -= 1
+            self.end -= 1
+            if self.above and self.above[-1][1] == self.start:
+                start, end = self.above.pop()
+                self.changed -= end - start
+                self.start = start
+
+    def _down(self, others: dict[int, Group]) -> int | None:
+        """Slide down; the last end at which the other text has a change in the same gap."""
+        numbers = self.numbers
+        gap = self.start - self.changed
+        aligned = self.end if gap in others else None
+        while self.end < len(numbers) and numbers[self.start] == numbers[self.end]:
+            self.start += 1
+            self.end += 1
+            gap += 1
+            if self.below and self.below[-1][0] == self.end:
+                self.end = self.below.pop()[1]
+            if gap in others:
+                aligned = self.end
+        return aligned
+
+
+def _hunks(removed: dict[int, Group], added: dict[int, Group]) -> tuple[Hunk, ...]:
+    hunks, gone, come = [], 0, 0
+    for gap in sorted(removed.keys() | added.keys()):
+        old_size = removed[gap][1] - removed[gap][0] if gap in removed else 0
+        new_size = added[gap][1] - added[gap][0] if gap in added else 0
+        hunks.append(Hunk(gap + gone, old_size, gap + come, new_size))
+        gone += old_size
+        come += new_size
+    return tuple(hunks)
