@@ -20,6 +20,8 @@ class View:
     stage: str
     """The command that writes the tables it needs."""
     queries: tuple[tuple[tuple[str, ...], str], ...]
+    order: str = "ALL"
+    """What its rows are sorted by."""
 
 
 _FUNNEL = View(
@@ -39,9 +41,12 @@ _FUNNEL = View(
                  count(*) FILTER (reason IS NULL) AS passed, dataset FROM pulls GROUP BY dataset""",
         ),
         (
-            ("candidates",),
+            ("candidates", "rejections"),
             """SELECT 2 AS step, 'candidates' AS stage, count(*) AS entered,
-                 count(base_commit) AS passed, dataset FROM candidates GROUP BY dataset""",
+                 count(*) FILTER (passed) AS passed, dataset
+               FROM (SELECT true AS passed, dataset FROM candidates
+                     UNION ALL
+                     SELECT false, dataset FROM rejections WHERE stage = 'candidates') GROUP BY dataset""",
         ),
         (
             ("compositions",),
@@ -55,6 +60,7 @@ _FUNNEL = View(
                WHERE c.reason IS NULL GROUP BY c.dataset""",
         ),
     ),
+    "dataset, step",
 )
 _REASONS = View(
     "reasons",
@@ -66,6 +72,7 @@ _REASONS = View(
     ),
     "pulls",
     ((("rejections",), "SELECT stage, reason, count(*) AS rejected, dataset FROM rejections GROUP BY ALL"),),
+    "dataset, stage, rejected DESC, reason",
 )
 _PAIR_TESTS = View(
     "pair_tests",

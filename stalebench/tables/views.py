@@ -88,5 +88,5 @@ def _query(view: View, there: set[str]) -> str:
     """The union of those queries whose tables are there."""
     queries = [query for needed, query in view.queries if there.issuperset(needed)]
     if queries:
-        return " UNION ALL ".join(f"({query})" for query in queries)
+        return f"{' UNION ALL '.join(f'({query})' for query in queries)} ORDER BY {view.order}"
     return not_there(view.columns, view.name, view.stage)
