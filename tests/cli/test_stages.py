@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stalebench import tables
+from tests.cli.command import Ran, stalebench
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("clone") / "demo"
+    ran = stalebench("demo", path)
+    assert (ran.code, ran.out) == (0, f"{path}\n"), ran.err
+    return path
+
+
+def counts(ran: Ran) -> dict[str, int]:
+    assert ran.code == 0, ran.err
+    read = json.loads(ran.out)
+    assert read["schema_version"] == 1
+    assert read["entered"] == read["passed"] + sum(read["rejected"].values())
+    return {"entered": read["entered"], "passed": read["passed"]}
+
+
+def test_each_stage_works_on_the_output_of_the_one_before(clone: Path, tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    where = ("--clone", clone, "--out", out, "--quiet", "--json")
+    pulls = counts(stalebench("pulls", "--repo", "demo", *where))
+    candidates = counts(stalebench("candidates", *where, "--within", 3000, "--limit", 9))
+    composed = counts(stalebench("compose", *where))
+    assert pulls["passed"] > 0
+    assert candidates["passed"] == composed["entered"] == 9
+    parameters = tables.describe(out).parameters
+    assert (parameters["within"], parameters["limit"]) == (3000, 9)
+
+
+def test_an_earlier_stage_that_runs_again_removes_what_rested_on_it(clone: Path, tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    where = ("--clone", clone, "--out", out, "--quiet")
+    for stage in ("pulls", "candidates", "compose"):
+        assert stalebench(stage, *where).code == 0
+    assert stalebench("candidates", *where, "--limit", 1).code == 0
+    assert tables.parts(out, "candidates")
+    assert not tables.parts(out, "compositions")
+
+
+def test_progress_goes_to_stderr_and_the_count_to_stdout(clone: Path, tmp_path: Path) -> None:
+    ran = stalebench("pulls", "--repo", "demo", "--clone", clone, "--out", tmp_path / "data")
+    assert ran.err.startswith("pulls\n")
+    assert ran.out.splitlines()[0].split() == ["stage", "in", "out", "rejected", "reason"]
+    assert ran.out.splitlines()[-1] == f"dataset  {tmp_path / 'data'}"
+
+
+@pytest.mark.parametrize("stage", ["candidates", "compose", "validate"])
+def test_a_stage_without_a_dataset_says_what_to_name(clone: Path, tmp_path: Path, stage: str) -> None:
+    ran = stalebench(stage, "--repo", "demo", "--clone", clone, "--out", tmp_path / "data")
+    assert ran.code == 2
+    assert "is no dataset" in ran.err
+    assert "way out: " in ran.err
+
+
+def test_a_stage_whose_input_is_missing_names_the_command_that_makes_it(clone: Path, tmp_path: Path) -> None:
+    where = ("--repo", "demo", "--clone", clone, "--out", tmp_path / "data", "--quiet")
+    assert stalebench("pulls", *where).code == 0
+    ran = stalebench("compose", *where)
+    assert ran.code == 2
+    assert "stalebench candidates" in ran.err
+
+
+@pytest.mark.parametrize("stage", ["mine", "pulls", "candidates", "compose", "validate"])
+def test_no_repository_at_all_is_bad_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = stalebench(stage)
+    assert ran.code == 2
+    assert "no repository is named" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_unknown_repository_lists_the_known_ones(tmp_path: Path) -> None:
+    ran = stalebench("pulls", "--repo", "seaborne", "--out", tmp_path / "data")
+    assert ran.code == 2
+    assert "seaborn" in ran.err
+
+
+def test_a_clone_that_is_none_is_bad_input(tmp_path: Path) -> None:
+    ran = stalebench("pulls", "--repo", "demo", "--clone", tmp_path, "--out", tmp_path / "data", "--quiet")
+    assert ran.code == 2
+    assert "Traceback" not in ran.err
+
+
+def test_a_specification_can_be_listed_shown_and_derived(clone: Path, tmp_path: Path) -> None:
+    assert "demo" in stalebench("spec", "list").out.splitlines()
+    shown = stalebench("spec", "show", "demo")
+    assert shown.code == 0
+    assert 'name = "demo"' in shown.out
+    derived = stalebench("spec", "derive", "--clone", clone, "--name", "mine")
+    assert derived.code == 0, derived.err
+    assert derived.out.startswith('name = "mine"\n')
+    (tmp_path / "mine.toml").write_text(derived.out, encoding="utf-8")
+    assert stalebench("spec", "show", tmp_path / "mine.toml").out == derived.out
+
+
+def test_the_doctor_gives_one_document(tmp_path: Path) -> None:
+    ran = stalebench("doctor", "--json")
+    read = json.loads(ran.out)
+    assert ran.code == (0 if read["ok"] else 1)
+    assert {"name", "ok", "detail", "fix"} <= set(read["findings"][0])
