@@ -36,7 +36,7 @@ class Resolved:
 
 def resolve(plan: Plan, python: Path, version: str) -> Resolved:
     """Choose the packages of a plan, by the first of its bounds that has a solution."""
-    *first, last = plan.newest or (None,)
+    *first, last = plan.newest
     for newest in first:
         try:
             packages = uv.resolve(plan.packages, python, newest, plan.constraints)

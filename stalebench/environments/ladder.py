@@ -41,8 +41,8 @@ RUNNERS: Final = {"pytest": ["pytest"], "django": [], "unittest": []}
 class Plan:
     """What an environment is to hold; equal plans share one.
 
-    `newest` are dates to bound the packages by, tried in order; none at all where it is empty. `commit` is
-    where the install commands run; None where there are none, since then nothing depends on it.
+    `newest` are dates to bound the packages by, tried in order; None is no bound. `commit` is where the
+    install commands run; None where there are none, since then nothing depends on it.
     """
 
     rung: str
@@ -52,7 +52,7 @@ class Plan:
     install: tuple[str, ...] = ()
     metadata: Distribution | None = None
     env: tuple[tuple[str, str], ...] = ()
-    newest: tuple[str, ...] = ()
+    newest: tuple[str | None, ...] = (None,)
     commit: str | None = None
 
     @property
@@ -93,13 +93,12 @@ def quarter(day: date) -> tuple[date, date]:
 
 
 def _of_recipe(recipe: Recipe, declared: Declared, commit: str, day: date) -> Plan:
-    """A recipe that pins every package needs no bound; another is bounded by its end, or by the quarter."""
-    if all(re.search(r"===?\s*[\w.!+]+$", package) for package in recipe.packages):
-        newest: tuple[str, ...] = ()
-    elif recipe.until:
-        newest = (recipe.until.isoformat(),)
-    else:
-        newest = tuple(each.isoformat() for each in quarter(day))
+    """Packages are bounded by the recipe's end, else by the quarter; those that are pinned need no bound."""
+    is_pinned = all(re.search(r"===?\s*[\w.!+]+$", package) for package in recipe.packages)
+    ends = [recipe.until] if recipe.until else [] if is_pinned else quarter(day)
+    newest: list[str | None] = [end.isoformat() for end in ends]
+    if is_pinned:
+        newest.append(None)
     return Plan(
         rung="spec",
         python=recipe.python,
@@ -107,7 +106,7 @@ def _of_recipe(recipe: Recipe, declared: Declared, commit: str, day: date) -> Pl
         install=recipe.install,
         metadata=declared.distribution if recipe.metadata else None,
         env=recipe.env,
-        newest=newest,
+        newest=tuple(newest),
         commit=commit if recipe.install else None,
     )
 

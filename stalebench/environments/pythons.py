@@ -25,8 +25,10 @@ _ASK: Final = "import sys; print('.'.join(map(str, sys.version_info[:3])), sys.i
 def find_python(wanted: str) -> tuple[Path, str]:
     """An interpreter of a version (`3.11`, `3.11.7`), the newest that matches, and its full version.
 
-    Raises EnvironmentBroken where the machine has none.
+    Nothing named is the one that runs this. Raises EnvironmentBroken where the machine has none.
     """
+    if not wanted:
+        return Path(sys.executable), ".".join(map(str, sys.version_info[:3]))
     known = installed()
     for version in sorted(known, key=_numbers, reverse=True):
         if version == wanted or version.startswith(f"{wanted}."):

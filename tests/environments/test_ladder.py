@@ -66,15 +66,18 @@ def test_a_recipe_that_pins_all_is_one_plan_for_all_its_commits(tmp_path: Path) 
     recipe = Recipe(python="3.11", packages=("six==1.16.0", "attrs==23.1.0"))
     first, *_ = of(tmp_path / "1", {"a": ""}, recipe)
     second, *_ = of(tmp_path / "2", {"a": "b"}, recipe, day=date(2030, 1, 1))
-    assert first.newest == ()
+    assert first.newest == (None,)
     assert first.digest == second.digest
 
 
 def test_a_recipe_that_leaves_versions_open_is_bounded(tmp_path: Path) -> None:
+    pinned = Recipe(python="3.11", packages=("six==1.16.0",), until=date(2025, 1, 1))
+    with_pins, *_ = of(tmp_path / "0", {"a": ""}, pinned)
     closed, *_ = of(
         tmp_path / "1", {"a": ""}, Recipe(python="3.11", packages=("six",), until=date(2025, 1, 1))
     )
     still_open, *_ = of(tmp_path / "2", {"a": ""}, Recipe(python="3.11", packages=("six",)))
+    assert with_pins.newest == ("2025-01-01", None), "what the pins need is bounded, the pins need not be"
     assert closed.newest == ("2025-01-01",)
     assert still_open.newest == ("2024-04-01", "2024-07-01")
 

@@ -41,6 +41,10 @@ def test_the_python_that_runs_this_is_found(machine: Path) -> None:
     assert version == ".".join(map(str, sys.version_info[:3]))
 
 
+def test_no_name_is_the_python_that_runs_this(machine: Path) -> None:
+    assert find_python("") == (Path(sys.executable), ".".join(map(str, sys.version_info[:3])))
+
+
 def test_a_python_that_the_machine_lacks_is_said_with_those_it_has(machine: Path) -> None:
     with pytest.raises(EnvironmentBroken) as caught:
         find_python("3.99")
