@@ -31,7 +31,8 @@ class MineRequest:
 
     `repo` is the name of a specification or `owner/name`; `clone` a path or URL; one of the two is needed.
     `since` and `until` bound the landing times (half open, UTC), `within` the days between two landings,
-    `newest` the number of eligible pulls and `limit` the number of candidate pairs, newest first.
+    `newest` the number of eligible pulls and `limit` the number of candidate pairs, newest first. `pairs`
+    names candidate pairs, as `3607+3605`; only these are taken.
     """
 
     out: Path
@@ -43,6 +44,7 @@ class MineRequest:
     within: float | None = None
     newest: int | None = None
     limit: int | None = None
+    pairs: tuple[str, ...] = ()
     repeats: int = 2
     engine: str = "local"
     jobs: int = 1
@@ -78,7 +80,7 @@ def mine(request: MineRequest, progress: Progress) -> MineReport:
     started = time.monotonic()
     with prepared(request, progress) as context:
         stages.pulls(context, request.since, request.until, request.newest)
-        stages.candidates(context, request.within, request.limit)
+        stages.candidates(context, request.within, request.limit, request.pairs)
         stages.compose(context)
         validate(context, request)
     return report(request.out, context.spec.name, time.monotonic() - started)
@@ -141,9 +143,9 @@ def _known_spec(request: MineRequest) -> Spec | None:
     """The specification that the request names; None where it has to be derived from the tree."""
     if request.spec_file is not None:
         return spec.load(request.spec_file)
-    if request.repo is None or "/" in request.repo:
+    if request.repo is None:
         return None
-    return spec.load(request.repo)
+    return spec.known(request.repo) if "/" in request.repo else spec.load(request.repo)
 
 
 def _where(request: MineRequest, known: Spec | None) -> str:
@@ -166,11 +168,12 @@ def _parameters(request: MineRequest, clone: Clone) -> dict[str, str | int | flo
     """What decides the dataset's content; nothing of this machine."""
     return {
         "tip": clone.tip,
-        "since": request.since and request.since.isoformat(),
-        "until": request.until and request.until.isoformat(),
+        "since": request.since.isoformat() if request.since else None,
+        "until": request.until.isoformat() if request.until else None,
         "within": request.within,
         "newest": request.newest,
         "limit": request.limit,
+        "pairs": ",".join(sorted(request.pairs)) or None,
         "repeats": request.repeats,
     }
 

@@ -6,7 +6,7 @@ run alone, again, and by any engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -19,7 +19,7 @@ from stalebench.compose.objects import Objects
 from stalebench.compose.pair import compose_candidate
 from stalebench.compose.patch import as_text
 from stalebench.engines import Engine
-from stalebench.errors import NothingToDo
+from stalebench.errors import NothingToDo, UsageError
 from stalebench.progress import Progress
 from stalebench.reasons import Stage
 from stalebench.records import (
@@ -69,14 +69,37 @@ def pulls(context: Context, since: date | None, until: date | None, newest: int 
     tables.write(context.out, "rejections", rejected, part="pulls")
 
 
-def candidates(context: Context, within: float | None, limit: int | None) -> None:
-    """Write the pairs of eligible pulls that share a source file."""
+def candidates(context: Context, within: float | None, limit: int | None, only: Collection[str] = ()) -> None:
+    """Write the pairs of eligible pulls that share a source file; `only` names the pairs to keep."""
     _drop(context, "candidates", "compositions", *VALIDATED)
     context.progress.stage("candidates", None)
     eligible = [pull for pull in tables.read(context.out, "pulls", Pull) if pull.reason is None]
+    wanted = [_named(pair, eligible) for pair in only]
+    members = {pull for pair in wanted for pull in pair}
+    if members:
+        eligible = [pull for pull in eligible if pull.id in members]
     found, rejected = pair_up(context.clone, context.spec, eligible, within=within, limit=limit)
+    if wanted:
+        found = [pair for pair in found if frozenset(pair.pulls) in wanted]
     tables.write(context.out, "candidates", found)
     tables.write(context.out, "rejections", rejected, part="candidates")
+
+
+def _named(pair: str, eligible: Sequence[Pull]) -> frozenset[str]:
+    """The two pulls that `newer+older` names, by their ids or the beginnings of them. Raises UsageError."""
+    found = {pull.id for part in pair.split("+") for pull in eligible if _is(part, pull)}
+    if len(found) != len(pair.split("+")):
+        raise UsageError(
+            f"{pair!r} does not name two eligible pulls; found: {', '.join(sorted(found)) or 'none'}",
+            "a slip in the name, or the time span leaves one of them out",
+            "name pulls by number or landed commit, as in 3607+3605, and widen --since and --until",
+        )
+    return frozenset(found)
+
+
+def _is(name: str, pull: Pull) -> bool:
+    shortest = 7
+    return pull.id == name or (len(name) >= shortest and pull.merge_commit.startswith(name))
 
 
 def compose(context: Context) -> None:

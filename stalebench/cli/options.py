@@ -39,6 +39,10 @@ Within = Annotated[
 Limit = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="At most N candidate pairs, the newest first.")
 ]
+Pairs = Annotated[
+    list[str] | None,
+    typer.Option("--pair", metavar="A+B", help="Only this pair of pulls, as 3607+3605; may be given again."),
+]
 Repeats = Annotated[
     int, typer.Option(min=1, metavar="N", help="How often tests that decide a verdict are run.")
 ]

@@ -39,7 +39,7 @@ class LocalEngine:
         self, function: Callable[[Workspace, Job], Result], jobs: Iterable[Job]
     ) -> Iterator[tuple[Job, Result]]:
         """Yield each job with its result, as they are done."""
-        waiting = ((job, 1) for job in jobs)
+        waiting: Iterator[tuple[Job, int]] = ((job, 1) for job in jobs)
         flying: dict[Future[Result], tuple[Job, int]] = {}
         while True:
             for job, attempt in itertools.islice(waiting, 2 * self.workers - len(flying)):
