@@ -23,6 +23,7 @@ TESTS = {
     """
 }
 ALL = {"test_fails": "failed", "test_slow": "passed", "test_last": "passed"}
+FUNCTIONS = [f"tests/test_x.py::{name}" for name in ALL]
 ADDOPTS = [
     "-n auto --dist loadfile --cov=pkg --mpl --mypy-pyproject-toml-file=x --reruns 3 -p nope",
     "-x --maxfail=1 -k nothing -m 'not slow' --lf --sw --deselect tests/test_x.py::test_slow nowhere.py",
@@ -35,7 +36,13 @@ def test_addopts_neither_break_nor_filter_nor_stop_the_run(
     site: Any, outcomes: Outcomes, addopts: str
 ) -> None:
     ini = f"[pytest]\naddopts = {addopts}\nrequired_plugins = pytest-nothing>=3\n"
-    assert outcomes(site.run({**TESTS, "pytest.ini": ini})) == ALL
+    assert outcomes(site.run({**TESTS, "pytest.ini": ini}, FUNCTIONS)) == ALL
+
+
+def test_what_a_marker_leaves_out_runs_only_when_it_is_asked_for(site: Any, outcomes: Outcomes) -> None:
+    files = {**TESTS, "pytest.ini": "[pytest]\naddopts = -m 'not slow' -k nothing\nmarkers = slow\n"}
+    assert outcomes(site.run(files)) == {"test_fails": "failed", "test_last": "passed"}
+    assert outcomes(site.run(files, FUNCTIONS)) == ALL
 
 
 def test_warnings_about_unknown_options_and_markers_do_not_break_the_run(

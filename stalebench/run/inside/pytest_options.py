@@ -59,10 +59,14 @@ _NEEDS = {"--asyncio-mode": "pytest_asyncio", "--ds": "pytest_django", "--dc": "
 _KEPT = ("--import-mode", "-p", "-W", "--pythonwarnings", "--capture", "--log-level", *_NEEDS)
 
 
-def arguments(root: str, files: List[str]) -> List[str]:
-    """The command line for these files, given relative to the root."""
+def arguments(root: str, files: List[str], *, whole: bool) -> List[str]:
+    """The command line for these files, given relative to the root.
+
+    `whole` says that all their tests are wanted: then those that the repository leaves out by a marker (`-m`)
+    stay out, since nobody runs them unasked, and some take hours. A test that is asked for by name runs.
+    """
     config = _config_file(root, files)
-    kept = _kept(_addopts(config)) if config else []
+    kept = _kept(_addopts(config), (*_KEPT, "-m") if whole else _KEPT) if config else []
     return [
         "-c",
         config or _empty(),
@@ -112,14 +116,14 @@ def _addopts(config: str) -> List[str]:
     return [str(part) for part in value] if isinstance(value, list) else shlex.split(str(value))
 
 
-def _kept(addopts: List[str]) -> List[str]:
+def _kept(addopts: List[str], wanted: Tuple[str, ...]) -> List[str]:
     kept = []
     rest = list(addopts)
     while rest:
         option, value = _split(rest.pop(0))
         if option == "-s":
             kept.append("-s")
-        if option not in _KEPT:
+        if option not in wanted:
             continue
         if value is None:
             value = rest.pop(0) if rest else ""
@@ -132,7 +136,7 @@ def _split(word: str) -> Tuple[str, Optional[str]]:
     if word.startswith("--"):
         option, equals, value = word.partition("=")
         return option, value if equals else None
-    if word[:2] in ("-p", "-W"):
+    if word[:2] in ("-p", "-W", "-m"):
         return word[:2], word[2:] or None
     return word, None
 

@@ -32,7 +32,8 @@ def run(channel: Channel, orders: Dict[str, Any]) -> None:
     plugin = Plugin(channel, orders)
     if not files:
         channel.leave(0, results=0)
-    code = pytest.main(pytest_options.arguments(orders["root"], files), plugins=[plugin])
+    arguments = pytest_options.arguments(orders["root"], files, whole=orders["functions"] is None)
+    code = pytest.main(arguments, plugins=[plugin])
     raise plugin.stopped or RuntimeError(
         "pytest ended with exit code {} before its session".format(int(code))
     )
