@@ -34,7 +34,8 @@ TESTS: Final = ("test", "tests", "testing")
 DEVELOPMENT: Final = ("dev", "develop", "development", "ci", "all", "complete")
 REQUIREMENTS_FOLDERS: Final = ("", "requirements", "tests/requirements", "test", "tests", "ci")
 REQUIREMENTS: Final = re.compile(r"^(requirements[-_.])?(py3|(test|tests|testing|dev|ci)\b[-\w]*)\.(txt|in)$")
-RUNNERS: Final = {"pytest": ["pytest"], "django": [], "unittest": []}
+RUNNERS: Final = {"pytest": ["pytest>=7"], "django": [], "unittest": []}
+"""What the plugin for a runner works with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ from stalebench.environments.failures import OutOfReach, explained
 TIMEOUT: Final = 1800.0
 """Seconds that one call may take: a slow registry and large packages included."""
 
+RUNNER_DAY: Final = "2022-03-01"
+"""By then there was a pytest that the runner's plugin works with."""
+RUNNER_NEEDS: Final = ("pytest", "iniconfig", "pluggy", "py", "tomli")
+
 _HANDED_ON: Final = re.compile(
     r"PATH|HOME|USER|LOGNAME|TMPDIR|LANG|LC_\w+|UV_\w+|XDG_\w+|NETRC|(?i:\w+_proxy)|SSL_CERT_\w+|\w+_CA_BUNDLE"
     r"|CC|CXX|CFLAGS|CXXFLAGS|LDFLAGS|PKG_CONFIG_PATH"
@@ -40,7 +44,7 @@ def resolve(
 
     `newest` is a date: nothing uploaded on it or later is chosen. Constraints only narrow what is chosen.
     """
-    bound = ["--exclude-newer", newest] if newest else []
+    bound = _bound(newest) if newest else []
     with tempfile.TemporaryDirectory(prefix="stalebench-") as folder:
         wanted, narrowed = Path(folder, "requirements.in"), Path(folder, "constraints.txt")
         wanted.write_text("".join(f"{line}\n" for line in requirements), encoding="utf-8")
@@ -50,6 +54,16 @@ def resolve(
             ["pip", "compile", *options, "--python", python, *bound, "--constraints", narrowed, wanted]
         )
     return _listed(told)
+
+
+def _bound(newest: str) -> list[str]:
+    """Options for a date; what the runner itself needs may be newer than commits from before its time."""
+    spared = [f"{name}={RUNNER_DAY}" for name in RUNNER_NEEDS if newest < RUNNER_DAY]
+    return [
+        "--exclude-newer",
+        newest,
+        *(word for each in spared for word in ("--exclude-newer-package", each)),
+    ]
 
 
 def create(folder: Path, python: Path) -> Path:

@@ -18,6 +18,11 @@ def test_packages_are_bounded_by_a_date() -> None:
     assert uv.resolve(["six"], PYTHON, "2021-01-01") == ("six==1.15.0",)
 
 
+def test_the_runner_may_be_newer_than_commits_from_before_its_time() -> None:
+    found = uv.resolve(["pytest>=7", "six"], PYTHON, "2020-01-01")
+    assert {"pytest==7.0.1", "six==1.13.0"} <= set(found)
+
+
 def test_constraints_narrow_and_add_nothing() -> None:
     assert uv.resolve(["six"], PYTHON, None, ["six<1.16", "attrs==1"]) == ("six==1.15.0",)
 
