@@ -1,29 +1,38 @@
-"""Which commit stands for its neighbours, so that what is found out once holds for many. Runs nothing."""
+"""Which commits stand for their neighbours, so that what is found out once holds for many. Runs nothing."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 
 import pygit2
 
 from stalebench.compose.objects import Objects
 
 
-def first_of_month(objects: Objects, commit: str) -> str:
-    """The earliest commit of the same month (UTC) on the way down the first parents.
+def representatives(objects: Objects, commit: str) -> tuple[str, ...]:
+    """The earliest commits of the same month and of the same week on the way down the first parents.
 
-    It depends on nothing but the commit, so whichever of a month's commits comes first asks for the same.
+    They depend on nothing but the commit, so whichever of a month's commits comes first asks for the same.
     """
-    found = pygit2.Repository(str(objects.git_dir))[commit].peel(pygit2.Commit)
-    month = _month(found)
-    while found.parent_ids:
-        parent = found.parents[0]
-        if _month(parent) != month:
-            break
-        found = parent
-    return str(found.id)
+    tip = pygit2.Repository(str(objects.git_dir))[commit].peel(pygit2.Commit)
+    return str(_first(tip, _month).id), str(_first(tip, _week).id)
 
 
-def _month(commit: pygit2.Commit) -> tuple[int, int]:
-    moment = datetime.fromtimestamp(commit.commit_time, UTC)
-    return moment.year, moment.month
+def _first(tip: pygit2.Commit, period: Callable[[date], tuple[int, int]]) -> pygit2.Commit:
+    found, wanted = tip, period(_day(tip))
+    while found.parent_ids and period(_day(found.parents[0])) == wanted:
+        found = found.parents[0]
+    return found
+
+
+def _day(commit: pygit2.Commit) -> date:
+    return datetime.fromtimestamp(commit.commit_time, UTC).date()
+
+
+def _month(day: date) -> tuple[int, int]:
+    return day.year, day.month
+
+
+def _week(day: date) -> tuple[int, int]:
+    return day.isocalendar()[:2]

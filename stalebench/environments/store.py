@@ -30,7 +30,7 @@ from stalebench.environments.building import Resolved
 from stalebench.environments.built import Built
 from stalebench.environments.failures import OutOfReach
 from stalebench.environments.gate import gate
-from stalebench.environments.history import first_of_month
+from stalebench.environments.history import representatives
 from stalebench.environments.ladder import Plan, plans
 from stalebench.environments.pythons import find_python
 from stalebench.errors import EnvironmentBroken
@@ -49,20 +49,29 @@ class EnvironmentStore:
 
     def __init__(self, cache: Path | None = None) -> None:
         self.folder = (cache or user_cache()).absolute() / "environments"
+        self._found: dict[tuple[Spec, str, str], Built] = {}
         self._made: dict[str, Built | EnvironmentBroken] = {}
         self._gated: dict[tuple[str, str, str], Built | EnvironmentBroken] = {}
 
     def built(self, spec: Spec, objects: Objects, commit: str, date: datetime) -> Built:
         """The environment for a commit of that date, by the first rung of the ladder that works.
 
-        It is the same for all commits of a month that declare the same. Raises EnvironmentBroken, with what
-        each rung said, where none works; at once where the registry or the disk is at fault, since the next
-        rung would be another environment than the one that a second try gives.
+        It is the same for all commits of a month that declare the same: the gate opens at the first commit of
+        the month, or else at the first of the week, whichever of them asks. Raises EnvironmentBroken, with
+        what each rung said, where none works; at once where the registry or the disk is at fault, since the
+        next rung would be another environment than the one that a second try gives.
         """
+        asked = (spec, str(objects.git_dir), commit)
+        if asked not in self._found:
+            self._found[asked] = self._climbed(spec, objects, commit, date)
+        return self._found[asked]
+
+    def _climbed(self, spec: Spec, objects: Objects, commit: str, date: datetime) -> Built:
+        """The environment of the first rung that works."""
         failures: list[tuple[str, str]] = []
-        stands_for = first_of_month(objects, commit)
-        for plan in plans(spec, objects, commit, date.date(), stands_for):
-            found = self._environment(plan, spec, objects, (stands_for, commit))
+        stand_for_it = representatives(objects, commit)
+        for plan in plans(spec, objects, commit, date.date(), stand_for_it[0]):
+            found = self._environment(plan, spec, objects, stand_for_it)
             if isinstance(found, Built):
                 self._note(plan, found, spec, failures)
                 return replace(found, earlier=tuple(failures))

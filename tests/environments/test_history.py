@@ -4,16 +4,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stalebench.compose.objects import Objects
-from stalebench.environments.history import first_of_month
+from stalebench.environments.history import representatives
 from tests.environments.projects import commit
 
 
-def test_all_commits_of_a_month_are_stood_for_by_its_first(tmp_path: Path) -> None:
+def test_commits_are_stood_for_by_the_first_of_their_month_and_of_their_week(tmp_path: Path) -> None:
     days = [(3, 30), (4, 2), (4, 2), (4, 29), (5, 1)]
     made = [
         commit(tmp_path, {"number": str(number)}, datetime(2024, month, day, tzinfo=UTC))
         for number, (month, day) in enumerate(days)
     ]
     objects = Objects(tmp_path)
-    found = [first_of_month(objects, each) for each in made]
-    assert found == [made[0], made[1], made[1], made[1], made[4]]
+    found = [tuple(map(made.index, representatives(objects, each))) for each in made]
+    assert found == [(0, 0), (1, 1), (1, 1), (1, 3), (4, 3)]

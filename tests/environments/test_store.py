@@ -182,10 +182,22 @@ def test_parts_that_must_be_compiled_are_said(store: EnvironmentStore, tmp_path:
 def test_a_bad_commit_does_not_break_the_month(store: EnvironmentStore, tmp_path: Path) -> None:
     broken = {**FILES, "thing/__init__.py": "import nowhere\n"}
     first = project(tmp_path / "clone", broken, datetime(2024, 5, 1, tzinfo=UTC))
-    second = project(tmp_path / "clone", FILES, datetime(2024, 5, 2, tzinfo=UTC))
+    second = project(tmp_path / "clone", FILES, datetime(2024, 5, 14, tzinfo=UTC))
     assert build(store, spec_for(PLAIN), second).record.rung == "spec"
     with pytest.raises(EnvironmentBroken):
         build(store, spec_for(PLAIN), first)
+
+
+def test_a_broken_environment_is_not_tried_at_each_commit(store: EnvironmentStore, tmp_path: Path) -> None:
+    broken = {**FILES, "thing/__init__.py": "import nowhere\n"}
+    first = project(tmp_path / "clone", broken, datetime(2024, 5, 14, tzinfo=UTC))
+    second = project(tmp_path / "clone", FILES, datetime(2024, 5, 14, tzinfo=UTC))
+    said = []
+    for each in (second, first):
+        with pytest.raises(EnvironmentBroken) as caught:
+            build(store, spec_for(PLAIN), each)
+        said.append(caught.value.message.partition("\n")[2])
+    assert said[0] == said[1]
 
 
 def test_the_order_of_commits_changes_no_environment(tmp_path: Path) -> None:
