@@ -69,7 +69,7 @@ def build(plan: Plan, resolved: Resolved, base: Path, folder: Path, objects: Obj
         if plan.metadata is not None:
             metadata.write(plan.metadata, folder / "venv")
         if any(package.startswith("matplotlib==") for package in frozen):
-            _fill_font_cache(python, folder / "matplotlib")
+            _fill_font_cache(python, _fonts(folder))
         if plan.commit is not None:
             _run_install_commands(plan, python, objects, folder)
         write(folder / MARK, {"rung": plan.rung, "frozen": frozen, "uv": uv.run(["--version"]).strip()})
@@ -77,9 +77,14 @@ def build(plan: Plan, resolved: Resolved, base: Path, folder: Path, objects: Obj
 
 def variables(plan: Plan, folder: Path) -> tuple[tuple[str, str], ...]:
     """The variables of a plan, and where its packages find what was prepared for them."""
-    fonts = folder / "matplotlib"
+    fonts = _fonts(folder)
     prepared = {"MPLCONFIGDIR": str(fonts)} if fonts.is_dir() else {}
     return tuple(sorted({**prepared, **dict(plan.env)}.items()))
+
+
+def _fonts(folder: Path) -> Path:
+    """Within the virtual environment, since that is what a run gets to see."""
+    return folder / "venv" / "matplotlib"
 
 
 def _fill_font_cache(python: Path, folder: Path) -> None:

@@ -4,7 +4,7 @@ A plan that was resolved once stays resolved on this machine, so that a registry
 nothing in a dataset that is being made. A folder without its mark is half-built, and is built again.
 
 ```
-environments/<hash>/          venv/, matplotlib/, complete.json once it is built, gates/ that were passed
+environments/<hash>/          venv/, complete.json once it is built, gates/ that were passed
 environments/plans/           what each plan was resolved to
 environments/ladders/         for each plan that won: which rungs were tried before, and why they failed
 environments/locks/           held by the kernel for a living process only
