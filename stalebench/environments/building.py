@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stalebench.compose.objects import Objects
-from stalebench.environments import metadata, uv
+from stalebench.environments import fonts, metadata, uv
 from stalebench.environments.failures import OutOfReach, explained
 from stalebench.environments.ladder import Plan
 from stalebench.environments.sandboxed import refusal
@@ -69,35 +69,10 @@ def build(plan: Plan, resolved: Resolved, base: Path, folder: Path, objects: Obj
         if plan.metadata is not None:
             metadata.write(plan.metadata, folder / "venv")
         if any(package.startswith("matplotlib==") for package in frozen):
-            _fill_font_cache(python, _fonts(folder))
+            fonts.prepare(python, folder / "venv")
         if plan.commit is not None:
             _run_install_commands(plan, python, objects, folder)
         write(folder / MARK, {"rung": plan.rung, "frozen": frozen, "uv": uv.run(["--version"]).strip()})
-
-
-def variables(plan: Plan, folder: Path) -> tuple[tuple[str, str], ...]:
-    """The variables of a plan, and where its packages find what was prepared for them."""
-    fonts = _fonts(folder)
-    prepared = {"MPLCONFIGDIR": str(fonts)} if fonts.is_dir() else {}
-    return tuple(sorted({**prepared, **dict(plan.env)}.items()))
-
-
-def _fonts(folder: Path) -> Path:
-    """Within the virtual environment, since that is what a run gets to see."""
-    return folder / "venv" / "matplotlib"
-
-
-def _fill_font_cache(python: Path, folder: Path) -> None:
-    """Without it, each run with its empty home would make matplotlib look at every font of the machine."""
-    folder.mkdir()
-    command: list[str | Path] = [python, "-c", "import matplotlib.font_manager"]
-    told = refusal(command, python, [("MPLCONFIGDIR", str(folder)), ("MPLBACKEND", "Agg")], folder)
-    if told is not None:
-        raise EnvironmentBroken(
-            f"matplotlib does not import:\n{told}",
-            "versions that do not fit each other, as numpy 2 with an older matplotlib",
-            "mend the recipe's pins",
-        )
 
 
 def _run_install_commands(plan: Plan, python: Path, objects: Objects, folder: Path) -> None:

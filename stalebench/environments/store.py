@@ -116,7 +116,7 @@ class EnvironmentStore:
         record = Environment(
             key, spec.name, version, plan.rung, resolved.packages, plan.install, resolved.newest
         )
-        return Built(record, building.interpreter(folder), building.variables(plan, folder))
+        return Built(record, building.interpreter(folder), tuple(sorted(plan.env)))
 
     def _resolved(self, plan: Plan, base: Path, version: str) -> Resolved:
         """A plan as it was resolved the first time, else resolved now."""
