@@ -12,6 +12,7 @@ def candidates(
     spec: options.SpecFile = None,
     within: options.Within = None,
     limit: options.Limit = None,
+    pair: options.Pairs = None,
     out: options.Out = None,
     cache: options.Cache = None,
     json: options.Json = False,
@@ -23,8 +24,15 @@ def candidates(
     from stalebench.cli import output, requests  # noqa: PLC0415
 
     request = requests.continued(
-        out=out, repo=repo, clone=clone, spec_file=spec, cache=cache, within=within, limit=limit
+        out=out,
+        repo=repo,
+        clone=clone,
+        spec_file=spec,
+        cache=cache,
+        within=within,
+        limit=limit,
+        pairs=tuple(pair or ()),
     )
     with progress.of(quiet=quiet) as told, mine.prepared(request, told) as context:
-        stages.candidates(context, request.within, request.limit)
+        stages.candidates(context, request.within, request.limit, request.pairs)
     output.stage(request.out, "candidates", as_json=json)

@@ -62,6 +62,7 @@ def continued(
         newest=told.get("newest"),
         within=told.get("within"),
         limit=told.get("limit"),
+        pairs=tuple(filter(None, (told.get("pairs") or "").split(","))),
         repeats=told.get("repeats", 2),
     )
     return replace(start, **choices)

@@ -47,6 +47,15 @@ def test_an_earlier_stage_that_runs_again_removes_what_rested_on_it(clone: Path,
     assert not tables.parts(out, "compositions")
 
 
+def test_named_pairs_are_taken_alone_and_stay_told(clone: Path, tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    where = ("--clone", clone, "--out", out, "--quiet", "--json")
+    assert stalebench("pulls", "--repo", "demo", *where).code == 0
+    assert counts(stalebench("candidates", *where, "--pair", "5+4"))["passed"] == 1
+    assert counts(stalebench("compose", *where)) == {"entered": 1, "passed": 1}
+    assert tables.describe(out).parameters["pairs"] == "5+4"
+
+
 def test_progress_goes_to_stderr_and_the_count_to_stdout(clone: Path, tmp_path: Path) -> None:
     ran = stalebench("pulls", "--repo", "demo", "--clone", clone, "--out", tmp_path / "data")
     assert ran.err.startswith("pulls\n")
