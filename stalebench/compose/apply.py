@@ -5,6 +5,8 @@ The patch's own tree is the ancestor, so that what the other tree changed elsewh
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from stalebench.compose.contents import merged
 from stalebench.compose.objects import SUBMODULE, Change, Entry, Objects
 from stalebench.compose.patch import Patch
@@ -12,18 +14,25 @@ from stalebench.compose.renames import with_renames
 from stalebench.compose.results import Clash, Problem
 
 
-def apply(objects: Objects, tree: str, patch: Patch) -> str | list[Problem]:
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A tree with a patch applied, and how it differs from the tree without."""
+
+    tree: str
+    changes: tuple[Change, ...]
+
+
+def apply(objects: Objects, tree: str, patch: Patch) -> Head | list[Problem]:
     """The tree with the patch, or the files that conflict."""
     if tree == patch.before:
         submodules = [change for change in patch.changes if _is_submodule(change)]
-        return [Problem(change.path, Clash.SUBMODULE) for change in submodules] or patch.after
+        problems = [Problem(change.path, Clash.SUBMODULE) for change in submodules]
+        return problems or Head(patch.after, patch.changes)
     applying = _Applying(objects, tree, patch)
     for change in patch.changes:
         applying.change(change)
     applying.look_for_folders()
-    if applying.problems:
-        return applying.problems
-    return objects.edit(tree, applying.edits) if applying.edits else tree
+    return applying.problems or applying.head()
 
 
 def _is_submodule(change: Change) -> bool:
@@ -50,6 +59,14 @@ class _Applying:
             self._add(change.path, change.new)
         else:
             self._modify(change.path, change.old, change.new)
+
+    def head(self) -> Head:
+        """The tree with all edits."""
+        edits = {path: entry for path, entry in self.edits.items() if self._file(path) != entry}
+        if not edits:
+            return Head(self.tree, ())
+        changes = [Change(path, self._file(path), entry) for path, entry in sorted(edits.items())]
+        return Head(self.objects.edit(self.tree, edits), with_renames(self.objects, changes))
 
     def look_for_folders(self) -> None:
         """Find the files that would stand where there is a folder, or below another file."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stalebench.compose.apply import apply
+from stalebench.compose.apply import Head, apply
 from stalebench.compose.objects import Objects
 from stalebench.compose.patch import Patch
 from stalebench.compose.results import Conflict, Problem, Tree
@@ -16,31 +16,28 @@ from stalebench.compose.results import Conflict, Problem, Tree
 
 def compose(objects: Objects, base: str, patches: Sequence[Patch]) -> Tree | Conflict:
     """The tree of all patches on a base tree, or the first conflict."""
-    heads = []
+    branches = []
     for index, patch in enumerate(patches):
         head = _head(objects, base, patch)
-        if not isinstance(head, str):
+        if not isinstance(head, Head):
             return Conflict.of(head, index, with_base=True)
-        heads.append(head)
-    return _branches_merged(objects, base, heads)
+        branches.append(Patch(base, head.tree, head.changes))
+    return _branches_merged(objects, base, branches)
 
 
-def _branches_merged(objects: Objects, base: str, heads: Sequence[str]) -> Tree | Conflict:
+def _branches_merged(objects: Objects, base: str, branches: Sequence[Patch]) -> Tree | Conflict:
     tree = base
-    for index, head in enumerate(heads):
-        if tree == base:
-            tree = head
-        elif head not in (base, tree):
-            merged = apply(objects, tree, Patch.between(objects, base, head))
-            if not isinstance(merged, str):
-                return Conflict.of(merged, index, with_base=False)
-            tree = merged
+    for index, branch in enumerate(branches):
+        merged = _head(objects, tree, branch)
+        if not isinstance(merged, Head):
+            return Conflict.of(merged, index, with_base=False)
+        tree = merged.tree
     return Tree(tree)
 
 
-def _head(objects: Objects, base: str, patch: Patch) -> str | list[Problem]:
-    key = (base, patch.before, patch.after)
-    found = objects.applied.get(key)
+def _head(objects: Objects, tree: str, patch: Patch) -> Head | list[Problem]:
+    key = (tree, patch.before, patch.after)
+    found: Head | list[Problem] | None = objects.applied.get(key)
     if found is None:
-        found = objects.applied[key] = apply(objects, base, patch)
+        found = objects.applied[key] = apply(objects, tree, patch)
     return found

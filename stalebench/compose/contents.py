@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stalebench.compose.lines import is_binary
 from stalebench.compose.objects import LINK, SUBMODULE, Entry, Objects
 from stalebench.compose.results import Clash
 
@@ -40,9 +39,11 @@ def _content(objects: Objects, old: Entry | None, ours: Entry, theirs: Entry) ->
     if theirs.id == ancestor:
         return ours.id
     ancestor = ancestor or objects.put_blob(b"")
-    if any(is_binary(objects.blob(blob)) for blob in (ancestor, ours.id, theirs.id)):
+    if objects.merger.is_binary(ancestor, ours.id, theirs.id):
         return Clash.BINARY
     text = objects.merger.merge(ancestor, ours.id, theirs.id)
     if text is None:
         return Clash.CONTENT if old else Clash.EXISTS
-    return objects.put_blob(text)
+    blob = objects.put_blob(text.content)
+    objects.merger.texts.keep(blob, text)
+    return blob

@@ -18,6 +18,7 @@ from stalebench.compose.lines import Text
 
 MOST_OCCURRENCES: Final = 64
 
+_SHORT: Final = 8
 _FIRST_STEP: Final = 16
 
 Group = tuple[int, int]
@@ -98,12 +99,15 @@ def _anchored(old: Text, new: Text) -> list[_Region]:
     lone, numbers = old.lone, new.numbers
     whole = _Range(0, len(old.numbers), 0, len(numbers))
     anchors: list[_Region] = []
-    covered = 0
-    for place, number in enumerate(numbers):
-        if place >= covered and number in lone:
-            region = _around(old.numbers, lone[number], numbers, place, whole)
+    place, end = 0, len(numbers)
+    while place < end:
+        found = lone.get(numbers[place])
+        if found is None:
+            place += 1
+        else:
+            region = _around(old.numbers, found, numbers, place, whole)
             anchors.append(region)
-            covered = region.new + region.size
+            place = region.new + region.size
     return anchors
 
 
@@ -145,9 +149,19 @@ def _around_best(
 
 def _around(old: list[int], i: int, new: list[int], j: int, within: _Range) -> _Region:
     """The longest equal region of the range that holds two equal lines."""
-    up = _common_before(old, i, new, j, min(i - within.old, j - within.new))
-    down = _common_after(old, i, new, j, min(within.old_end - i, within.new_end - j))
-    return _Region(i - up, j - up, up + down)
+    top, start = max(within.old, within.new + i - j), i
+    while start > top and old[start - 1] == new[start - 1 + j - i]:
+        start -= 1
+        if i - start == _SHORT:
+            start -= _common_before(old, start, new, start + j - i, start - top)
+            break
+    bottom, end = min(within.old_end, within.new_end + i - j), i + 1
+    while end < bottom and old[end] == new[end + j - i]:
+        end += 1
+        if end - i == _SHORT:
+            end += _common_after(old, end, new, end + j - i, bottom - end)
+            break
+    return _Region(start, start + j - i, end - start)
 
 
 class _Search:
@@ -155,7 +169,7 @@ class _Search:
 
     def __init__(self, old: Text, new: Text, within: _Range) -> None:
         self.old, self.new = old.numbers, new.numbers
-        self.places = old.places
+        self.lone, self.repeated = old.lone, old.repeated
         self.within = within
         self.best: _Region | None = None
         self.longest = 1
@@ -170,42 +184,42 @@ class _Search:
         """Whether there are common lines, but all of them too frequent."""
         return self.any_common and self.rarest > MOST_OCCURRENCES
 
+    def _places(self, number: int) -> Sequence[int]:
+        """Where a line stands among the old lines of the range."""
+        within = self.within
+        lone = self.lone.get(number)
+        if lone is not None:
+            return (lone,) if within.old <= lone < within.old_end else ()
+        places = self.repeated.get(number, ())
+        first = bisect_left(places, within.old)
+        return places[first : bisect_left(places, within.old_end, first)]
+
     def _try(self, place: int) -> int:
         """Try all regions that hold a line of the new text; the next line to try."""
-        places = self.places.get(self.new[place])
-        if places is None:
-            return place + 1
-        first = bisect_left(places, self.within.old)
-        last = bisect_left(places, self.within.old_end, first)
-        if first == last:
-            return place + 1
+        places = self._places(self.new[place])
+        following = place + 1
+        if not places:
+            return following
         self.any_common = True
-        if last - first > self.rarest:
-            return place + 1
-        return self._try_places(place, places[first:last])
-
-    def _try_places(self, place: int, places: Sequence[int]) -> int:
-        following, covered = place + 1, -1
+        if len(places) > self.rarest:
+            return following
+        covered = -1
         for old_place in places:
-            if old_place <= covered:
-                continue
-            region = _around(self.old, old_place, self.new, place, self.within)
-            covered = region.old + region.size - 1
-            following = max(following, region.new + region.size)
-            rarity = self._rarity(region, len(places))
-            if region.size > self.longest or rarity < self.rarest:
-                self.best, self.longest, self.rarest = region, region.size, rarity
+            if old_place > covered:
+                region = _around(self.old, old_place, self.new, place, self.within)
+                covered = region.old + region.size - 1
+                following = max(following, region.new + region.size)
+                self._weigh(region, len(places))
         return following
 
-    def _rarity(self, region: _Region, rarity: int) -> int:
-        """How often the rarest line of the region occurs in the old lines."""
-        place = region.old
-        while rarity > 1 and place < region.old + region.size:
-            places = self.places[self.old[place]]
-            first = bisect_left(places, self.within.old)
-            rarity = min(rarity, bisect_left(places, self.within.old_end, first) - first)
-            place += 1
-        return rarity
+    def _weigh(self, region: _Region, rarity: int) -> None:
+        """Keep the region if it is longer than the best so far, or holds a rarer line."""
+        for place in range(region.old, region.old + region.size):
+            if rarity == 1:
+                break
+            rarity = min(rarity, len(self._places(self.old[place])))
+        if region.size > self.longest or rarity < self.rarest:
+            self.best, self.longest, self.rarest = region, region.size, rarity
 
 
 def _common_after(old: list[int], i: int, new: list[int], j: int, limit: int) -> int:

@@ -7,10 +7,10 @@ without a line feed differs from the same line with one.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate
 from typing import Final
 
 from stalebench.compose.caches import Recent
@@ -18,9 +18,9 @@ from stalebench.compose.caches import Recent
 SNIFFED: Final = 8000
 """Git calls a file binary if there is a NUL byte in so many of its first bytes."""
 
-_KEPT_LINES: Final = 3_000_000
+_KEPT_LINES: Final = 2_000_000
 """Distinct lines after which all is forgotten, so that a long walk does not fill the memory."""
-_KEPT_TEXTS: Final = 1500
+_KEPT_TEXTS: Final = 1000
 
 
 def is_binary(content: bytes) -> bool:
@@ -29,27 +29,31 @@ def is_binary(content: bytes) -> bool:
 
 
 class Text:
-    """One content, its lines by number, and where each line starts."""
+    """One content, its lines by number, and where each line stands."""
 
     def __init__(self, content: bytes, numbers: list[int]) -> None:
         self.content = content
         self.numbers = numbers
 
     @cached_property
-    def places(self) -> dict[int, list[int]]:
-        """Where each line occurs, in ascending order."""
-        places: dict[int, list[int]] = {}
-        for place, number in enumerate(self.numbers):
-            if number in places:
-                places[number].append(place)
-            else:
-                places[number] = [place]
-        return places
+    def is_binary(self) -> bool:
+        """Whether git takes it for binary."""
+        return is_binary(self.content)
 
     @cached_property
     def lone(self) -> dict[int, int]:
         """Where each line stands that occurs once."""
-        return {number: places[0] for number, places in self.places.items() if len(places) == 1}
+        first = dict(zip(reversed(self.numbers), range(len(self.numbers) - 1, -1, -1), strict=True))
+        return {number: first[number] for number, times in self._times.items() if times == 1}
+
+    @cached_property
+    def repeated(self) -> dict[int, list[int]]:
+        """Where each line stands that occurs more than once, in ascending order."""
+        repeated: dict[int, list[int]] = {number: [] for number, times in self._times.items() if times > 1}
+        for place, number in enumerate(self.numbers):
+            if number in repeated:
+                repeated[number].append(place)
+        return repeated
 
     def has_lone(self, start: int, end: int) -> bool:
         """Whether a line that occurs once stands from `start` up to `end`."""
@@ -61,6 +65,14 @@ class Text:
         first = bisect_left(self._lone_places, start)
         last = bisect_left(self._lone_places, end, first)
         return max(self._runs[first : last + 1])
+
+    def slice(self, start: int, end: int) -> bytes:
+        """The bytes of the lines from `start` up to `end`."""
+        return self.content[self._starts[start] : self._starts[end]]
+
+    @cached_property
+    def _times(self) -> Counter[int]:
+        return Counter(self.numbers)
 
     @cached_property
     def _lone_places(self) -> list[int]:
@@ -76,16 +88,25 @@ class Text:
         ]
 
     @cached_property
-    def starts(self) -> list[int]:
+    def _starts(self) -> list[int]:
         """The offset of each line, and the length of the whole."""
         sizes = map((1).__add__, map(len, self.content.split(b"\n")))
         starts = list(accumulate(sizes, initial=0))
         del starts[len(self.numbers) :]
         return [*starts, len(self.content)]
 
-    def slice(self, start: int, end: int) -> bytes:
-        """The bytes of the lines from `start` up to `end`."""
-        return self.content[self.starts[start] : self.starts[end]]
+
+class _Numbers(dict[bytes | tuple[bytes], int]):
+    """Line -> number, given on first sight; a last line without line feed is in a tuple of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[bytes] = []
+
+    def __missing__(self, key: bytes | tuple[bytes]) -> int:
+        number = self[key] = len(self.lines)
+        self.lines.append(key[0] if isinstance(key, tuple) else key + b"\n")
+        return number
 
 
 class Texts:
@@ -94,27 +115,34 @@ class Texts:
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self._read = read
         self._kept: Recent[str, Text] = Recent(_KEPT_TEXTS)
-        self._numbers: defaultdict[bytes | tuple[bytes], int] = defaultdict(count().__next__)
+        self._numbers = _Numbers()
 
     def of(self, *blobs: str) -> list[Text]:
         """The texts of these blobs: comparable with each other, not with those of an earlier call."""
         if len(self._numbers) > _KEPT_LINES:
-            self._numbers.clear()
+            self._numbers = _Numbers()
             self._kept = Recent(_KEPT_TEXTS)
         return [self._text(blob) for blob in blobs]
 
-    def numbered(self, content: bytes) -> list[int]:
-        """The numbers of the lines of a content, comparable like those of `of`."""
+    def lines(self, numbers: Sequence[int]) -> bytes:
+        """The bytes of lines by number."""
+        return b"".join(map(self._numbers.lines.__getitem__, numbers))
+
+    def keep(self, blob: str, text: Text) -> None:
+        """Keep a text that was made of others, for when its blob is asked for."""
+        self._kept[blob] = text
+
+    def _text(self, blob: str) -> Text:
+        found = self._kept.get(blob)
+        if found is None:
+            content = self._read(blob)
+            found = self._kept[blob] = Text(content, self._numbered(content))
+        return found
+
+    def _numbered(self, content: bytes) -> list[int]:
         lines: list[bytes] = content.split(b"\n")
         last = lines.pop()
         numbers = list(map(self._numbers.__getitem__, lines))
         if last:
             numbers.append(self._numbers[last,])
         return numbers
-
-    def _text(self, blob: str) -> Text:
-        found = self._kept.get(blob)
-        if found is None:
-            content = self._read(blob)
-            found = self._kept[blob] = Text(content, self.numbered(content))
-        return found

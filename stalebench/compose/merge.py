@@ -38,20 +38,24 @@ class Merger:
         self.texts = Texts(read)
         self._scripts: Recent[tuple[str, str], tuple[Hunk, ...]] = Recent(_KEPT)
 
-    def merge(self, ancestor: str, ours: str, theirs: str) -> bytes | None:
+    def merge(self, ancestor: str, ours: str, theirs: str) -> Text | None:
         """The merge of two blobs that come from a third; None where their changes conflict."""
         before, mine, yours = self.texts.of(ancestor, ours, theirs)
         one = self._script(ancestor, ours, before, mine)
         other = self._script(ancestor, theirs, before, yours)
         if not one or not other:
-            return mine.content if one else yours.content
+            return mine if one else yours
         walk = _Walk(one, other, mine, yours, len(before.numbers))
-        return _merged(mine, yours, _parts(walk))
+        return self._merged(mine, yours, _parts(walk))
 
     def script(self, old: str, new: str) -> tuple[Hunk, ...]:
         """The hunks that lead from one blob to another."""
         before, after = self.texts.of(old, new)
         return self._script(old, new, before, after)
+
+    def is_binary(self, *blobs: str) -> bool:
+        """Whether git takes any of the blobs for binary."""
+        return any(text.is_binary for text in self.texts.of(*blobs))
 
     def _script(self, old: str, new: str, before: Text, after: Text) -> tuple[Hunk, ...]:
         found = self._scripts.get((old, new))
@@ -59,18 +63,26 @@ class Merger:
             found = self._scripts[old, new] = script(before, after)
         return found
 
+    def _merged(self, ours: Text, theirs: Text, parts: Sequence[_Part]) -> Text | None:
+        content: list[bytes] = []
+        numbers: list[int] = []
+        line = 0
+        for part in parts:
+            if part.by_ours and part.by_theirs:
+                if part.ours.start == part.ours.end or _of(ours, part.ours) != _of(theirs, part.theirs):
+                    return None
+            elif part.by_theirs:
+                added = _of(theirs, part.theirs)
+                content += [ours.slice(line, part.ours.start), self.texts.lines(added)]
+                numbers += ours.numbers[line : part.ours.start]
+                numbers += added
+                line = part.ours.end
+        content.append(ours.slice(line, len(ours.numbers)))
+        return Text(b"".join(content), numbers + ours.numbers[line:])
 
-def _merged(ours: Text, theirs: Text, parts: Sequence[_Part]) -> bytes | None:
-    pieces, line = [], 0
-    for part in parts:
-        if part.by_ours and part.by_theirs:
-            mine, yours = ours.numbers[slice(*part.ours)], theirs.numbers[slice(*part.theirs)]
-            if not mine or mine != yours:
-                return None
-        elif part.by_theirs:
-            pieces += [ours.slice(line, part.ours.start), theirs.slice(*part.theirs)]
-            line = part.ours.end
-    return b"".join([*pieces, ours.slice(line, len(ours.numbers))])
+
+def _of(text: Text, span: _Span) -> list[int]:
+    return text.numbers[span.start : span.end]
 
 
 def _parts(stretches: Iterable[_Part]) -> list[_Part]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -30,8 +31,9 @@ FOLDER: Final = 0o040000
 BLOB: Final = b"blob"
 TREE: Final = b"tree"
 
-_ROW: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
+_FIELDS: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 """A tree object is a row of these: mode, name, and the id in 20 raw bytes."""
+_ROWS: Final = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)
 
 _COMMITTER: Final = re.compile(rb"^committer .*> (-?\d+) [-+]\d+$", re.MULTILINE)
 _COMMIT_TREE: Final = re.compile(rb"^tree ([0-9a-f]{40})$", re.MULTILINE)
@@ -84,6 +86,8 @@ class Objects:
         self.merger = Merger(self.blob)
         self.applied: dict[tuple[str, str, str], Any] = {}
         """What applying a patch came to, for who applies it again: (tree, before, after)."""
+        self.hunks: dict[tuple[Entry, Entry | None], Any] = {}
+        """The parsed hunks of one file's patch."""
         self.renames: Recent[tuple[str, str], dict[str, str]] = Recent(200)
         """Renames between two trees."""
 
@@ -108,8 +112,7 @@ class Objects:
         """What a folder holds, by name, in git's order. Not to be changed."""
         found = self._trees.get(tree)
         if found is None:
-            made = self._new.get(tree)
-            found = self._trees[tree] = _parse(made[1] if made is not None else self._clone_object(tree))
+            found = self._trees[tree] = _parse(self._tree_content(tree))
         return found
 
     def find(self, tree: str, path: str) -> Entry | None:
@@ -149,7 +152,7 @@ class Objects:
             self._edit_folder(entries, name, inner)
         for name, entry in here.items():
             _set(entries, name, entry, kept=name in below)
-        return self._put_tree(entries)
+        return self._put_edited(tree, entries, {*below, *here})
 
     def changes(self, before: str, after: str) -> tuple[Change, ...]:
         """The files that differ between two trees, by path. Renames are not looked for."""
@@ -178,8 +181,12 @@ class Objects:
         if before == after:
             return
         old, new = self.entries(before), self.entries(after)
-        for name in {name for name, _ in old.items() ^ new.items()}:
-            yield from self._changed(old.get(name), new.get(name), prefix + name)
+        for name, entry in old.items():
+            other = new.get(name)
+            if entry != other:
+                yield from self._changed(entry, other, prefix + name)
+        for name in new.keys() - old.keys():
+            yield from self._changed(None, new[name], prefix + name)
 
     def _changed(self, old: Entry | None, new: Entry | None, path: str) -> Iterator[Change]:
         files = [None if entry is None or entry.is_folder else entry for entry in (old, new)]
@@ -193,12 +200,24 @@ class Objects:
         self._new.setdefault(oid, (kind, content))
         return oid
 
-    def _put_tree(self, entries: dict[str, Entry]) -> str:
-        rows = sorted((_sort_key(name, entry), name, entry) for name, entry in entries.items())
-        content = b"".join(
-            b"%o %b\0%b" % (entry.mode, os.fsencode(name), bytes.fromhex(entry.id)) for _, name, entry in rows
-        )
-        return self._put(TREE, content)
+    def _put_edited(self, tree: str, entries: dict[str, Entry], names: set[str]) -> str:
+        """Keep a folder in which only these names differ from another: as a rule, rows are replaced in it."""
+        old = self.entries(tree)
+        if all(_keeps_its_place(old.get(name), entries.get(name)) for name in names):
+            rows = _ROWS.findall(self._tree_content(tree))
+            places = list(entries)
+            for name in names & entries.keys():
+                rows[places.index(name)] = _row(name, entries[name])
+        else:
+            entries = dict(sorted(entries.items(), key=_sort_key))
+            rows = [_row(name, entry) for name, entry in entries.items()]
+        made = self._put(TREE, b"".join(rows))
+        self._trees[made] = entries
+        return made
+
+    def _tree_content(self, tree: str) -> bytes:
+        made = self._new.get(tree)
+        return made[1] if made is not None else self._clone_object(tree)
 
     def _clone_object(self, oid: str) -> bytes:
         try:
@@ -219,13 +238,35 @@ def _set(entries: dict[str, Entry], name: str, entry: Entry | None, *, kept: boo
         del entries[name]
 
 
-def _sort_key(name: str, entry: Entry) -> bytes:
+def _keeps_its_place(old: Entry | None, new: Entry | None) -> bool:
+    """Whether git's order of names stays as it is."""
+    if old is None or new is None:
+        return old is new
+    return old.is_folder == new.is_folder
+
+
+def _sort_key(item: tuple[str, Entry]) -> bytes:
     """Git sorts a folder as if its name ended in a slash."""
+    name, entry = item
     return os.fsencode(name) + (b"/" if entry.is_folder else b"")
 
 
+def _row(name: str, entry: Entry) -> bytes:
+    return b"%o %b\0%b" % (entry.mode, os.fsencode(name), bytes.fromhex(entry.id))
+
+
 def _parse(content: bytes) -> dict[str, Entry]:
-    return {os.fsdecode(name): Entry(int(mode, 8), raw.hex()) for mode, name, raw in _ROW.findall(content)}
+    return {_name(name): Entry(_mode(mode), raw.hex()) for mode, name, raw in _FIELDS.findall(content)}
+
+
+@lru_cache(maxsize=100_000)
+def _name(name: bytes) -> str:
+    return os.fsdecode(name)
+
+
+@lru_cache(maxsize=64)
+def _mode(mode: bytes) -> int:
+    return int(mode, 8)
 
 
 def _searched(pattern: re.Pattern[bytes], content: bytes, commit: str) -> bytes:

@@ -61,11 +61,22 @@ def _is_free(objects: Objects, tree: str, path: str, leaving: set[str]) -> bool:
 def _content_fits(objects: Objects, present: Entry, old: Entry, new: Entry | None) -> bool:
     if present.id == old.id or (new is not None and new.id == old.id):
         return True
-    before, after = content(objects, old), content(objects, new)
-    if is_binary(before) or is_binary(after):
+    patch = _hunks(objects, old, new)
+    if patch is None:
         return False
-    result = _applied(parsed(hunks(before, after)), _lines(content(objects, present)))
+    result = _applied(patch, _lines(content(objects, present)))
     return result is not None and not (new is None and result)
+
+
+def _hunks(objects: Objects, old: Entry, new: Entry | None) -> tuple[Hunk, ...] | None:
+    """The hunks of one file's patch; None where it is a binary one."""
+    key = (old, new)
+    if key not in objects.hunks:
+        before, after = content(objects, old), content(objects, new)
+        binary = is_binary(before) or is_binary(after)
+        objects.hunks[key] = None if binary else parsed(hunks(before, after))
+    found: tuple[Hunk, ...] | None = objects.hunks[key]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,28 +152,35 @@ def _place(hunk: Hunk, image: Image) -> int | None:
     if at_start or at_end:
         place = 0 if at_start else last
         return place if (not at_end or place == last) and _fits(hunk, image, place) else None
-    return next(
-        (place for place in _nearest(max(hunk.new_start - 1, 0), last) if _fits(hunk, image, place)), None
-    )
+    return _nearest_fit(hunk, image, max(hunk.new_start - 1, 0))
 
 
-def _nearest(wanted: int, last: int) -> Iterator[int]:
-    """All places up to the last, nearest first, of two equally near the later one first."""
-    for away in range(max(wanted, last - wanted) + 1):
-        if wanted + away <= last:
-            yield wanted + away
-        if away and 0 <= wanted - away <= last:
-            yield wanted - away
+def _nearest_fit(hunk: Hunk, image: Image, wanted: int) -> int | None:
+    """The nearest place where the hunk fits, of two equally near ones the later."""
+    if wanted + len(hunk.before) <= len(image) and _fits(hunk, image, wanted):
+        return wanted
+    if len(hunk.before) == 1:
+        places = [place for place, line in enumerate(image) if _same_line(hunk.before[0], line)]
+    else:
+        places = [place for place in _places(hunk.before[0], image) if _fits(hunk, image, place)]
+    return min(places, key=lambda place: (abs(place - wanted), place < wanted), default=None)
+
+
+def _places(line: bytes, image: Image) -> Iterator[int]:
+    place = -1
+    for _ in range(image.count(line)):
+        place = image.index(line, place + 1)
+        yield place
 
 
 def _fits(hunk: Hunk, image: Image, place: int) -> bool:
     wanted = hunk.before
     if not wanted:
         return True
-    if image[place] != wanted[0] and len(wanted) > 1:
-        return False
     found = image[place : place + len(wanted)]
-    return tuple(found[:-1]) == wanted[:-1] and _same_line(wanted[-1], found[-1])
+    return (
+        len(found) == len(wanted) and tuple(found[:-1]) == wanted[:-1] and _same_line(wanted[-1], found[-1])
+    )
 
 
 def _same_line(wanted: bytes, found: bytes | None) -> bool:
