@@ -158,6 +158,10 @@ class Objects:
         """The files that differ between two trees, by path. Renames are not looked for."""
         return tuple(sorted(self._changes(before, after, "")))
 
+    def made(self) -> Iterator[tuple[str, bytes, bytes]]:
+        """The objects that exist in memory only: id, kind and content."""
+        yield from ((oid, kind, content) for oid, (kind, content) in self._new.items())
+
     @contextmanager
     def scratch(self) -> Iterator[None]:
         """Forget at the end of the block what was made inside it: ids from inside mean nothing after."""
