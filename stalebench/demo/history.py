@@ -91,6 +91,7 @@ class Writer:
     def __init__(self, folder: Path) -> None:
         self.repo = pygit2.init_repository(folder, bare=True, initial_head="main")
         self.line: list[_State] = []
+        self.blobs: dict[bytes, pygit2.Oid] = {}
 
     def land(self, landing: Landing) -> None:
         """Write one landing and move the main line on."""
@@ -105,7 +106,7 @@ class Writer:
 
     def finish(self) -> None:
         """Name the main line's last commit."""
-        self.repo.references.create("refs/heads/main", self.line[-1].commit, force=True)
+        self.repo.references.create("refs/heads/main", self.line[-1].commit)
 
     def _head(self, landing: Landing, at: int) -> pygit2.Oid:
         """The tip of a pull's own branch, kept under its number."""
@@ -143,10 +144,16 @@ class Writer:
     def _tree(self, files: Files, links: Mapping[str, str]) -> pygit2.Oid:
         index = pygit2.Index()
         for path, content in files.items():
-            index.add(pygit2.IndexEntry(path, self.repo.create_blob(content), pygit2.enums.FileMode.BLOB))
+            index.add(pygit2.IndexEntry(path, self._blob(content), pygit2.enums.FileMode.BLOB))
         for path, commit in links.items():
             index.add(pygit2.IndexEntry(path, pygit2.Oid(hex=commit), pygit2.enums.FileMode.COMMIT))
         return index.write_tree(self.repo)
+
+    def _blob(self, content: bytes) -> pygit2.Oid:
+        """Most files are the same in every commit: each content is written once."""
+        if content not in self.blobs:
+            self.blobs[content] = self.repo.create_blob(content)
+        return self.blobs[content]
 
 
 def _bytes(text: str | bytes) -> bytes:

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 from stalebench import connect, demo
+from stalebench.demo.history import Landing, Writer, add, replace
+from stalebench.errors import UsageError
 from stalebench.reasons import Reason
 
-TIP = "aa3f21f0870bb39edd97072c313858909d3ad0d4"
+NUMBERLESS = "87960683696a+51436e96bcdc"
+"""Two plain commits, «First aisle again» and «First aisle»: named by the commits that landed."""
 
 REJECTED = {
-    "21+20": Reason.CODE_CONFLICTS_WITH_BASE,
+    NUMBERLESS: Reason.CODE_CONFLICTS_WITH_BASE,
     "23+22": Reason.FILE_MISSING_ON_BASE,
     "25+24": Reason.ALREADY_APPLIED,
     "27+26": Reason.CODES_CONFLICT,
@@ -47,7 +50,7 @@ COMPATIBLE = {"17+16", "51+50"}
 VALID = {*CLASHES, "17+16"}
 
 NEVER_IN_A_LINE_OF_COMMITS = {Reason.UNRELATED}
-"""Two first parents of one line always have an ancestor in common."""
+"""The bases are first parents on one line of first parents: of two, one is the other's ancestor."""
 
 ONLY_BY_BAD_LUCK = {Reason.INFRA_ENVIRONMENT, Reason.INFRA_RUN}
 
@@ -67,13 +70,72 @@ def rows(out: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def test_the_history_has_the_same_ids_everywhere(tmp_path: Path) -> None:
     folder = demo.build(tmp_path / "demo")
-    tip = subprocess.run(
-        ["git", "-C", folder, "rev-parse", "main"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    assert tip == TIP
-    subprocess.run(["git", "-C", folder, "fsck", "--strict"], capture_output=True, check=True)
+    assert git(folder, "rev-parse", "main") == demo.TIP
+    git(folder, "fsck", "--strict")
+
+
+def test_every_kind_of_landing_occurs_with_and_without_a_known_head(tmp_path: Path) -> None:
+    folder = demo.build(tmp_path / "demo")
+    merges = git(folder, "rev-list", "--first-parent", "--merges", "--count", "main")
+    subjects = git(folder, "log", "--first-parent", "--no-merges", "--format=%s", "main").splitlines()
+    squashed = [subject for subject in subjects if subject.endswith(")")]
+    assert int(merges) > 0
+    assert 0 < len(squashed) < len(subjects)
+    heads = git(folder, "for-each-ref", "--format=%(refname)", "refs/pull").splitlines()
+    assert "refs/pull/4/head" in heads
+    assert "refs/pull/50/head" not in heads
+
+
+def test_a_demo_that_is_there_is_kept_with_all_that_was_done_to_it(tmp_path: Path) -> None:
+    folder = demo.build(tmp_path / "demo")
+    git(folder, "branch", "mine", "main~1")
+    git(folder, "pack-refs", "--all")
+    demo.build(folder)
+    assert git(folder, "branch", "--list", "mine") == "mine"
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "HEAD", "refs/heads/main"])
+def test_a_folder_in_use_is_refused_and_nothing_in_it_is_touched(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "folder" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("precious")
+    with pytest.raises(UsageError, match="something else is there"):
+        demo.build(tmp_path / "folder")
+    assert [path for path in (tmp_path / "folder").rglob("*") if path.is_file()] == [file]
+    assert file.read_text() == "precious"
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(UsageError):
+        demo.build(tmp_path / "file")
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    assert git(demo.build(tmp_path), "rev-parse", "main") == demo.TIP
+
+
+def test_a_build_that_was_killed_is_made_again(tmp_path: Path) -> None:
+    left = tmp_path / ".demo.unfinished-demo"
+    left.mkdir()
+    (left / "HEAD.lock").write_text("")
+    assert git(demo.build(tmp_path / "demo"), "rev-parse", "main") == demo.TIP
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
+def test_what_each_landing_replaces_stands_there_once(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "repo")
+    writer.land(Landing("One", [add("a.py", "x = 1\nx = 1\n")]))
+    with pytest.raises(ValueError, match=r"a\.py does not hold the text to replace once"):
+        writer.land(Landing("Two", [replace("a.py", "x = 1", "x = 2")]))
 
 
 def test_every_candidate_comes_out_as_the_story_says(mined: tuple[Path, dict[str, Any]]) -> None:
@@ -155,4 +217,4 @@ def test_truly_concurrent_pulls_are_told_from_those_written_one_after_the_other(
     concurrent = {pair for (pair,) in rows(out, "select id from candidates where concurrent")}
     assert concurrent == VALID - {"51+50"}
     unknown = {pair for (pair,) in rows(out, "select id from candidates where concurrent is null")}
-    assert unknown == {"51+50"}
+    assert unknown == {"51+50", NUMBERLESS}

@@ -25,15 +25,13 @@ NEW = ("aisles", "bags", "carts", "doors", "exits")
 
 LANDINGS = [
     Landing("More of the shop", [add(f"shop/{name}.py", module(name.capitalize())) for name in NEW]),
-    # The later pull changes what the earlier one wrote.
+    # The later change rewrites what the earlier one wrote. Both landed as plain commits: neither has a number.
     Landing(
         "First aisle",
         [
             replace("shop/aisles.py", "return 1", "return 11"),
             add("tests/test_aisle_11.py", value("aisles", "first", 11)),
         ],
-        20,
-        "squash",
     ),
     Landing(
         "First aisle again",
@@ -42,8 +40,6 @@ LANDINGS = [
             remove("tests/test_aisle_11.py"),
             add("tests/test_aisle_12.py", value("aisles", "first", 12)),
         ],
-        21,
-        "squash",
     ),
     # The later pull changes a file that came in between.
     Landing(

@@ -7,6 +7,8 @@ from stalebench.demo.story.conflicts import module, value
 
 NEW = ("gates", "hooks", "islands", "jars")
 
+SECOND = '\n\ndef second():\n    """Two."""\n    return 2\n'
+
 COLOURS = """from shop import jars
 
 
@@ -19,22 +21,20 @@ FIRST = "white"
 
 LANDINGS = [
     Landing("The back of the shop", [add(f"shop/{name}.py", module(name.capitalize())) for name in NEW]),
-    # Drift: the base holds the helper already, so that its tests pass without the pull.
+    # Drift: the later pull brings back a helper that the shared base still holds.
     Landing(
-        "Say what the second gate is",
+        "First gate, instead of the second",
         [
-            replace("shop/gates.py", '"""Two."""', '"""The second gate: always 2."""'),
-            add("tests/test_gate_2.py", value("gates", "second", 2)),
+            replace("shop/gates.py", "return 1", "return 11"),
+            replace("shop/gates.py", SECOND, ""),
+            add("tests/test_gate_11.py", value("gates", "first", 11)),
         ],
         40,
         "squash",
     ),
     Landing(
-        "Third gate",
-        [
-            replace("shop/gates.py", "return 3", "return 33"),
-            add("tests/test_gate_33.py", value("gates", "third", 33)),
-        ],
+        "The second gate again",
+        [append("shop/gates.py", SECOND), add("tests/test_gate_2.py", value("gates", "second", 2))],
         41,
         "squash",
     ),
