@@ -178,13 +178,13 @@ def _fits(hunk: Hunk, image: Image, place: int) -> bool:
     if not wanted:
         return True
     found = image[place : place + len(wanted)]
-    return (
-        len(found) == len(wanted) and tuple(found[:-1]) == wanted[:-1] and _same_line(wanted[-1], found[-1])
-    )
+    if len(found) < len(wanted) or tuple(found[:-1]) != wanted[:-1]:
+        return False
+    return found[-1] == wanted[-1] if not hunk.ends_in_context else _same_line(wanted[-1], found[-1])
 
 
 def _same_line(wanted: bytes, found: bytes | None) -> bool:
-    """Git compares a line without line feed as the start of a line that only has white space more."""
+    """Git compares a line of context without line feed as the start of one that only has white space more."""
     if wanted == found or found is None or wanted.endswith(b"\n"):
         return wanted == found
     return found.startswith(wanted) and not found[len(wanted) :].strip()

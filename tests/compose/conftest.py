@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,17 +25,23 @@ class Scratch:
     objects: Objects
 
     def git(self, *arguments: str, data: bytes = b"", expect: tuple[int, ...] = (0,)) -> bytes:
+        done = self._run(arguments, data)
+        assert done.returncode in expect, done.stderr
+        return done.stdout
+
+    def succeeds(self, *arguments: str, data: bytes = b"") -> bool:
+        return self._run(arguments, data).returncode == 0
+
+    def _run(self, arguments: Sequence[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
         environment = {
             **os.environ,
             "GIT_DIR": str(self.git_dir),
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        done = subprocess.run(
+        return subprocess.run(
             ["git", *arguments], input=data, capture_output=True, env=environment, check=False
         )
-        assert done.returncode in expect, done.stderr
-        return done.stdout
 
     def tree(self, files: Mapping[str, File]) -> str:
         """A tree in memory."""
