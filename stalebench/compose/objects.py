@@ -166,7 +166,7 @@ class Objects:
     def scratch(self) -> Iterator[None]:
         """Forget at the end of the block what was made inside it: ids from inside mean nothing after."""
         made, applied = self._new, self.applied
-        self._new, self.applied = dict(made), {}
+        self._new, self.applied = dict(made), dict(applied)
         try:
             yield
         finally:

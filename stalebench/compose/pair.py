@@ -7,6 +7,7 @@ newer pull's patch not applying to the base. It is reported as that, which is wh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Final
 
@@ -32,9 +33,25 @@ class _Rejected(Exception):
 
 
 def compose_candidate(
+    objects: Objects,
+    candidate: Candidate,
+    pulls: Sequence[Pull],
+    patches: Sequence[tuple[Patch, Patch]],
+    *,
+    keep: bool = False,
+) -> Composition:
+    """How the code and test patches of a candidate's pulls compose on its base.
+
+    What was made on the way is forgotten, so that thousands of candidates fit into memory: compose again
+    to have the trees, or `keep` them.
+    """
+    with nullcontext() if keep else objects.scratch():
+        return _composition(objects, candidate, pulls, patches)
+
+
+def _composition(
     objects: Objects, candidate: Candidate, pulls: Sequence[Pull], patches: Sequence[tuple[Patch, Patch]]
 ) -> Composition:
-    """How the code and test patches of a candidate's pulls compose on its base."""
     base = objects.tree_of(candidate.base_commit or "")
     composing = _Composing(objects, base, pulls, patches)
     found = Composition(
