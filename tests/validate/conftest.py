@@ -1,0 +1,86 @@
+"""A small repository built in code, and a workspace whose environment is the demo's cached one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from stalebench import spec
+from stalebench.records import Pull
+from stalebench.validate import Site, Workspace
+
+Files = Mapping[str, str]
+
+BASE: Files = {
+    "shop/__init__.py": "",
+    "shop/one.py": "def one():\n    return 0\n",
+    "shop/two.py": "def two():\n    return 0\n",
+    "tests/test_base.py": "def test_base():\n    assert True\n",
+}
+WHEN = 1_704_110_400
+
+
+class Shop:
+    """A base commit, pulls that each start from it, and the place where they are checked."""
+
+    def __init__(self, folder: Path, base: Files) -> None:
+        self.repo = pygit2.init_repository(str(folder / "git"), bare=True, initial_head="main")
+        self.files = {**BASE, **base}
+        self.base = self._commit(self.files, [])
+        self.workspace = Workspace(
+            Site(folder / "git", replace(spec.load("demo"), name="small"), folder / "work")
+        )
+
+    def pull(self, name: str, files: Files) -> Pull:
+        """A landed change of these files; a file of the base comes anew with its whole content."""
+        merged = self._commit({**self.files, **files}, [self.base])
+        return Pull(
+            id=name,
+            repo="o/n",
+            number=int(name),
+            landing="squash",
+            base_commit=self.base,
+            merge_commit=merged,
+            head_commit=None,
+            fork_commit=None,
+            created_at=None,
+            merged_at="2024-01-01T12:00:00Z",
+            title="",
+            text="",
+            issues=(),
+            source_files=tuple(sorted(path for path in files if path.startswith("shop/"))),
+            test_files=tuple(sorted(path for path in files if path.startswith("tests/"))),
+            other_files=(),
+            reason=None,
+        )
+
+    def _commit(self, files: Files, parents: list[str]) -> str:
+        index = pygit2.Index()
+        for path, content in files.items():
+            blob = self.repo.create_blob(content.encode())
+            index.add(pygit2.IndexEntry(path, blob, pygit2.enums.FileMode.BLOB))
+        person = pygit2.Signature("A. Person", "person@example.org", WHEN)
+        tree = index.write_tree(self.repo)
+        oids = [pygit2.Oid(hex=parent) for parent in parents]
+        return str(self.repo.create_commit(None, person, person, "change", tree, oids))
+
+
+MakeShop = Callable[..., Shop]
+
+
+@pytest.fixture
+def make_shop(tmp_path: Path) -> Iterator[MakeShop]:
+    """Makes one repository; files given replace those of the base."""
+    made: list[Shop] = []
+
+    def make(base: Files | None = None) -> Shop:
+        made.append(Shop(tmp_path, base or {}))
+        return made[-1]
+
+    yield make
+    for shop in made:
+        shop.workspace.close()

@@ -1,0 +1,97 @@
+"""Base validity: each verdict once, and no verdict where the machine failed. Real git, real pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stalebench.outcomes import Outcome
+from stalebench.reasons import Reason
+from stalebench.validate import Checked, CheckJob, check
+
+FIXED = "def one():\n    return 1\n"
+NEEDS = "from shop.one import one\n\n\ndef test_one():\n    assert one() == 1\n"
+GOLD = "tests/test_one.py::test_one"
+
+MakeShop = Callable[..., Any]
+
+
+def checked(shop: Any, tests: str, code: str = FIXED) -> Checked:
+    pull = shop.pull("1", {"shop/one.py": code, "tests/test_one.py": tests})
+    return check(shop.workspace, CheckJob(pull, shop.base))
+
+
+def test_a_test_that_needs_the_code_makes_a_valid_pull(make_shop: MakeShop) -> None:
+    tests = NEEDS + "\n\ndef test_true():\n    assert True\n"
+    found = checked(make_shop(), tests)
+    assert found.check.reason is None
+    assert found.check.f2p == (GOLD,)
+    assert found.check.p2p == ("tests/test_one.py::test_true",)
+    assert {(cell.column, cell.repeat) for cell in found.cells} == {
+        ("before", 0),
+        ("before", 1),
+        ("after", 0),
+        ("after", 1),
+    }
+
+
+def test_a_before_state_that_does_not_import_fails(make_shop: MakeShop) -> None:
+    tests = "from shop.one import fresh\n\n\ndef test_one():\n    assert fresh() == 1\n"
+    found = checked(make_shop(), tests, "def fresh():\n    return 1\n")
+    assert found.check.reason is None
+    assert found.check.f2p == (GOLD,)
+    before = {cell.outcome for cell in found.cells if cell.column == "before"}
+    assert before == {Outcome.NOT_COLLECTED}
+
+
+def test_a_test_that_passes_without_the_code_is_drift(make_shop: MakeShop) -> None:
+    found = checked(make_shop(), "def test_one():\n    assert True\n")
+    assert found.check.reason is Reason.PASSES_ON_BASE
+
+
+def test_a_test_that_fails_each_time_with_the_code_rejects(make_shop: MakeShop) -> None:
+    tests = NEEDS + "\n\ndef test_never():\n    assert one() == 2\n"
+    found = checked(make_shop(), tests)
+    assert found.check.reason is Reason.FAILS_WITH_PATCH
+    assert found.check.detail == "tests/test_one.py::test_never"
+    assert found.check.flaky == ()
+
+
+def test_a_test_that_goes_by_the_hash_seed_is_flaky(make_shop: MakeShop) -> None:
+    tests = (
+        "import sys\n\nfrom shop.one import one\n\n\n"
+        "def test_one():\n    assert one() == 1 and sys.flags.hash_randomization == 0\n"
+    )
+    found = checked(make_shop(), tests)
+    assert found.check.reason is Reason.FLAKY
+    assert found.check.flaky == (GOLD,)
+    assert found.check.f2p == ()
+
+
+def test_a_flaky_test_beside_a_steady_one_is_left_out_by_name(make_shop: MakeShop) -> None:
+    flaky = "\n\ndef test_seed():\n    import sys\n\n    assert sys.flags.hash_randomization == 1\n"
+    found = checked(make_shop(), NEEDS + flaky)
+    assert found.check.reason is None
+    assert found.check.f2p == (GOLD,)
+    assert found.check.flaky == ("tests/test_one.py::test_seed",)
+
+
+def test_tests_that_are_all_skipped_are_no_gold_tests(make_shop: MakeShop) -> None:
+    tests = "import pytest\n\n\n@pytest.mark.skip\ndef test_one():\n    assert False\n"
+    found = checked(make_shop(), tests)
+    assert found.check.reason is Reason.NO_GOLD_TESTS
+    assert {cell.outcome for cell in found.cells} == {Outcome.SKIPPED}
+
+
+def test_a_change_of_no_test_function_has_no_gold_tests(make_shop: MakeShop) -> None:
+    found = checked(make_shop(), "# nothing yet\n")
+    assert found.check.reason is Reason.NO_GOLD_TESTS
+    assert found.cells == ()
+
+
+def test_a_broken_environment_is_no_verdict(make_shop: MakeShop) -> None:
+    shop = make_shop({"shop/__init__.py": "raise RuntimeError('broken for everybody')\n"})
+    found = checked(shop, NEEDS)
+    assert found.check.reason is Reason.INFRA_ENVIRONMENT
+    assert (found.check.f2p, found.check.p2p, found.check.environment) == ((), (), None)
+    assert found.cells == ()
