@@ -14,7 +14,17 @@ from typing import Final
 import pygit2
 
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-BLOCKS: Final = (ast.If, ast.Try, ast.With, ast.AsyncWith, ast.For, ast.While, ast.TryStar)
+BLOCKS: Final = (
+    ast.If,
+    ast.Try,
+    ast.TryStar,
+    ast.With,
+    ast.AsyncWith,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.Match,
+)
 
 
 class Kind(StrEnum):
@@ -76,15 +86,17 @@ def _definitions(body: Sequence[ast.stmt], owner: str) -> Iterator[Definition]:
             if isinstance(node, ast.ClassDef):
                 yield from _definitions(node.body, name)
         elif isinstance(node, BLOCKS):
-            yield from _definitions(_nested(node), owner)
+            yield from _definitions(nested(node), owner)
 
 
-def _nested(node: ast.stmt) -> list[ast.stmt]:
-    """The statements inside a compound statement, in order."""
-    parts = [getattr(node, field, []) for field in ("body", "handlers", "orelse", "finalbody")]
+def nested(node: ast.stmt) -> list[ast.stmt]:
+    """The statements directly inside a compound statement (`if`, `try`, `match`, ..), in order."""
+    parts = [getattr(node, field, []) for field in ("body", "handlers", "cases", "orelse", "finalbody")]
     flat = [part for group in parts for part in group]
     return [
-        inner for part in flat for inner in (part.body if isinstance(part, ast.ExceptHandler) else [part])
+        inner
+        for part in flat
+        for inner in (part.body if isinstance(part, (ast.ExceptHandler, ast.match_case)) else [part])
     ]
 
 
@@ -114,16 +126,28 @@ def changed_lines(old: bytes, new: bytes) -> tuple[list[int], list[int]]:
     return removed, added
 
 
+def own_lines(source: bytes) -> dict[str, list[bytes]]:
+    """The lines of each definition without those of the definitions inside it, by qualified name.
+
+    Blank lines and line ends are left out; two definitions of one name are one after the other. Lines
+    outside of all have the empty name. Raises SyntaxError.
+    """
+    innermost = owners(source)
+    found: dict[str, list[bytes]] = {}
+    for number, line in enumerate(source.splitlines(), 1):
+        if line.strip():
+            found.setdefault(innermost[number], []).append(line)
+    return found
+
+
 def touched(old: bytes | None, new: bytes | None) -> set[str]:
     """The functions and classes whose own lines a change adds, changes or removes.
 
-    A change in a method touches the method, not its class. Empty where a side does not parse (Python 2).
+    A change in a method touches the method, not its class; what only moves is not touched, wherever a diff
+    draws its lines. Empty where a side does not parse (Python 2).
     """
-    before, after = old or b"", new or b""
     try:
-        sides = owners(before), owners(after)
+        before, after = own_lines(old or b""), own_lines(new or b"")
     except SyntaxError:
         return set()
-    lines = changed_lines(before, after)
-    names = {side[line] for side, numbers in zip(sides, lines, strict=True) for line in numbers}
-    return names - {""}
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)} - {""}

@@ -1,28 +1,30 @@
 """Composes test patches that conflict as text only because they add or change different test functions.
 
-A test file is cut into blocks: each function, each class's head, and the statements between. Blocks are
-merged three ways by name, so that two tests added at one place are both kept. Code is never composed so.
+A test file is cut into blocks, which are merged three ways by name, so that two tests added at one place
+are both kept, and imports are joined by name. Code is never composed so.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from textwrap import dedent
+from typing import Final
 
+from stalebench.compose.blocks import Block, BlockKind, Blocks, CannotCompose, Key, cut, is_same
+from stalebench.compose.composing import compose
+from stalebench.compose.merge import Merger
 from stalebench.compose.objects import Entry, Objects
 from stalebench.compose.patch import Patch
-from stalebench.syntax import Definition, Kind, definitions, parse
+from stalebench.compose.results import Conflict, Tree
+from stalebench.syntax import parse
 
-if TYPE_CHECKING:
-    from stalebench.compose.results import Conflict, Tree
-
-Blocks = dict[str, bytes]
-
-
-class CannotCompose(Exception):
-    """Two patches do different things to one block, or the result would not hold both."""
+_WIDTH: Final = 88
+_IMPORT: Final = re.compile(rb"^[ \t]*(?:import|from)\b", re.MULTILINE)
 
 
 def compose_tests(objects: Objects, base: str, patches: Sequence[Patch]) -> Tree | Conflict:
@@ -31,8 +33,6 @@ def compose_tests(objects: Objects, base: str, patches: Sequence[Patch]) -> Tree
     As in `compose`, each patch has to compose with the base by itself; what comes of it is then merged as
     branches of that base are. The conflict names the patch that composes neither way.
     """
-    from stalebench.compose.results import Conflict, Tree  # noqa: PLC0415 - text comes first, and calls this
-
     heads: list[str] = []
     for index, patch in enumerate(patches):
         head = _one_patch(objects, base, patch)
@@ -50,9 +50,6 @@ def compose_tests(objects: Objects, base: str, patches: Sequence[Patch]) -> Tree
 
 def _one_patch(objects: Objects, tree: str, patch: Patch) -> str | Conflict:
     """The tree with one patch: the files that conflict as text by function, the others as text."""
-    from stalebench.compose.composing import compose  # noqa: PLC0415
-    from stalebench.compose.results import Tree  # noqa: PLC0415
-
     composed = compose(objects, tree, [patch])
     if isinstance(composed, Tree):
         return composed.id
@@ -81,203 +78,157 @@ def compose_by_function(objects: Objects, tree: str, patch: Patch, paths: Sequen
 
 def merge_functions(ancestor: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Three versions of a test module merged by function. Raises CannotCompose, or SyntaxError."""
-    before, mine, yours = blocks(ancestor), blocks(ours), blocks(theirs)
-    merged = {key: _merged(key, before, mine, yours) for key in _ordered(before, mine, yours)}
+    before, mine, yours = cut(ancestor), cut(ours), cut(theirs)
+    _refuse_two_rewritten(before, mine, yours)
+    merged = {key: _merged(key, before, mine, yours) for key in {**mine, **yours}}
     kept = {key: text for key, text in merged.items() if text is not None}
-    result = _joined(kept)
-    _hold(result, before, mine, yours)
+    ordered = _ordered(kept, before, mine, yours)
+    result = _joined(ordered, mine, yours)
+    _hold(result, ordered, mine, yours)
     return result
 
 
-def blocks(source: bytes) -> Blocks:
-    """A module as named blocks of whole lines, in order, that together are the module. Raises SyntaxError.
-
-    A function's block begins with the comments and blank lines before it. What stands between two
-    definitions is named by the one before it.
-    """
-    lines = source.splitlines(keepends=True)
-    found: Blocks = {}
-    at = 0
-    for mark in _marks(source):
-        gap = _trailing(lines, at, mark.start - 1)
-        if gap > at:
-            _add(found, f"after:{mark.before}", b"".join(lines[at:gap]))
-        _add(found, mark.key, b"".join(lines[gap : mark.end]))
-        at = mark.end
-        last = mark
-    if at < len(lines):
-        _add(found, f"after:{last.key}" if found else "after:", b"".join(lines[at:]))
-    return found
+def _refuse_two_rewritten(before: Blocks, mine: Blocks, yours: Blocks) -> None:
+    """Statements without a name: where both rewrite one, nothing tells that the new ones are one too."""
+    gone = {key for key in before if key.kind is BlockKind.STATEMENT} - mine.keys() - yours.keys()
+    for owner in {key.owner for key in gone}:
+        one, other = (_new_statements(side.keys() - before.keys(), owner) for side in (mine, yours))
+        if one and other and one != other:
+            raise CannotCompose("both rewrite a statement")
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    key: str
-    start: int
-    end: int
-    before: str
-    """The key of the block before it."""
+def _new_statements(new: AbstractSet[Key], owner: str) -> set[Key]:
+    return {key for key in new if key.kind is BlockKind.STATEMENT and key.owner == owner}
 
 
-def _marks(source: bytes) -> Iterator[_Mark]:
-    """Functions at the top level and in classes, and the heads of classes, in order of their lines."""
-    before = ""
-    end = 0
-    for item in definitions(source):
-        if item.start <= end:  # inside of an `if`, or on a line with another
-            raise CannotCompose(f"{item.name} shares a line with another definition")
-        if item.kind is Kind.CLASS:
-            mark = _Mark(f"class {item.name}", item.start, _head_end(item), before)
-        else:
-            mark = _Mark(f"def {item.name}", item.start, item.end, before)
-        yield mark
-        before, end = mark.key, mark.end
-
-
-def _head_end(item: Definition) -> int:
-    """The last line of a class before its first definition: attributes and docstring belong to its head."""
-    inner = [
-        node
-        for node in item.node.body
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    ]
-    if not inner:
-        return item.end
-    first = inner[0]
-    starts = [first.lineno, *(decorator.lineno for decorator in first.decorator_list)]
-    before = [node for node in item.node.body if (node.end_lineno or 0) < min(starts)]
-    return before[-1].end_lineno or item.start if before else _header_end(item, min(starts))
-
-
-def _header_end(item: Definition, first: int) -> int:
-    """The line of the colon of a class that begins with a definition."""
-    bases = getattr(item.node, "bases", []) + [word.value for word in getattr(item.node, "keywords", [])]
-    return min(first - 1, max([item.node.lineno, *(base.end_lineno or 0 for base in bases)]))
-
-
-def _trailing(lines: Sequence[bytes], start: int, end: int) -> int:
-    """Where the comments and blank lines begin that lead up to the definition at `end` (0-based)."""
-    at = end
-    while at > start and (not lines[at - 1].strip() or lines[at - 1].lstrip().startswith((b"#", b"@"))):
-        at -= 1
-    return at
-
-
-def _add(found: Blocks, key: str, text: bytes) -> None:
-    """Add a block; a second one of a name, as of an overridden test, is numbered."""
-    name, number = key, 2
-    while name in found:
-        name, number = f"{key} #{number}", number + 1
-    found[name] = text
-
-
-def _ordered(before: Blocks, mine: Blocks, yours: Blocks) -> list[str]:
-    """Our order; what only they have comes after the block before it in theirs, behind our additions."""
-    order = list(mine)
-    previous = ""
-    for key in yours:
-        if key not in mine:
-            at = order.index(previous) + 1 if previous in order else 0
-            while at < len(order) and order[at] not in before and order[at] not in yours:
-                at += 1
-            order.insert(at, key)
-        previous = key
-    return order
-
-
-def _merged(key: str, before: Blocks, mine: Blocks, yours: Blocks) -> bytes | None:
+def _merged(key: Key, before: Blocks, mine: Blocks, yours: Blocks) -> bytes | None:
     """One block, three ways; None for a block that is removed."""
     old, ours, theirs = before.get(key), mine.get(key), yours.get(key)
-    if _same(ours, theirs) or _same(theirs, old):
-        return ours
-    if _same(ours, old):
-        return theirs
-    if key.startswith("after:") and ours is not None and theirs is not None:
-        return _merged_statements(old or b"", ours, theirs)
-    raise CannotCompose(f"both change {key}")
+    if is_same(ours, theirs) or is_same(theirs, old):
+        return ours.text if ours else None
+    if is_same(ours, old):
+        return theirs.text if theirs else None
+    if key.kind is BlockKind.IMPORT:
+        return _merged_import(old, ours, theirs)
+    if old and ours and theirs and key.kind not in {BlockKind.FUNCTION, BlockKind.CLASS}:
+        return _merged_text(old, ours, theirs)
+    raise CannotCompose(f"both change the {key.kind} {key.qualified}")
 
 
-def _same(one: bytes | None, other: bytes | None) -> bool:
-    """Equal but for the blank lines around them."""
-    if one is None or other is None:
-        return one is other
-    return one.strip(b"\r\n") == other.strip(b"\r\n")
+def _merged_text(old: Block, ours: Block, theirs: Block) -> bytes:
+    versions = {"old": old.text, "ours": ours.text, "theirs": theirs.text}
+    merged = Merger(versions.__getitem__).merge("old", "ours", "theirs")
+    if merged is None:
+        raise CannotCompose("both change the same lines of a statement")
+    return merged.content
 
 
-def _merged_statements(old: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Statements between definitions that both sides change: imports are sets of names."""
-    parts = [_split_imports(text) for text in (old, ours, theirs)]
-    (was, rest), (one, one_rest), (other, other_rest) = parts
-    if len({rest, one_rest, other_rest}) > 2:  # noqa: PLR2004 - three versions
-        raise CannotCompose("both change the statements between definitions")
-    kept = {name: form for name, form in one.items() if name in other or name not in was}
-    kept |= {name: form for name, form in other.items() if name not in one and name not in was}
-    names = b"".join(form + b"\n" for name, form in kept.items())
-    chosen = one_rest if other_rest == rest else other_rest
-    docstring, future, remaining = _leading(chosen)
-    return docstring + future + names + remaining
+def _merged_import(old: Block | None, ours: Block | None, theirs: Block | None) -> bytes | None:
+    """An import that both sides change: its names are a set."""
+    was, one, other = (_imported(side) for side in (old, ours, theirs))
+    names = [name for name in one if name in other or name not in was]
+    names += [name for name in other if name not in one and name not in was]
+    model = ours or theirs
+    if not names or model is None:
+        return None
+    node = _import_of(model)
+    found = _IMPORT.search(model.text)
+    lead = model.text[: found.start()] if found else b""
+    indent = model.text[len(lead) :][: node.col_offset]
+    return lead + _written(node, names, indent, b"\r\n" if b"\r\n" in model.text else b"\n")
 
 
-def _split_imports(text: bytes) -> tuple[dict[str, bytes], bytes]:
-    """The imports at the top level, one form a name, and the text without them."""
-    lines = text.splitlines(keepends=True)
-    found: dict[str, bytes] = {}
-    dropped: set[int] = set()
-    for node in parse(text).body:
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            continue
-        dropped |= set(range(node.lineno - 1, node.end_lineno or node.lineno))
-        for alias in node.names:
-            form = ast.unparse(_one(node, alias))
-            found[form] = form.encode()
-    rest = [line for number, line in enumerate(lines) if number not in dropped]
-    return found, b"".join(line for line in rest if line.strip())
+def _import_of(block: Block) -> ast.Import | ast.ImportFrom:
+    node = parse(dedent(block.text.decode("latin-1")).encode("latin-1")).body[0]
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        raise CannotCompose("an import shares its lines with another statement")
+    return node
 
 
-def _one(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> ast.stmt:
+def _imported(block: Block | None) -> list[tuple[str, str | None]]:
+    return [(alias.name, alias.asname) for alias in _import_of(block).names] if block else []
+
+
+def _written(
+    node: ast.Import | ast.ImportFrom, names: Sequence[tuple[str, str | None]], indent: bytes, newline: bytes
+) -> bytes:
+    words = [f"{name} as {other}" if other else name for name, other in names]
     if isinstance(node, ast.Import):
-        return ast.Import([alias])
-    return ast.ImportFrom(node.module, [alias], node.level)
+        return indent + f"import {', '.join(words)}".encode() + newline
+    start = f"from {'.' * node.level}{node.module or ''} import "
+    line = indent + (start + ", ".join(words)).encode() + newline
+    if len(line) <= _WIDTH or words == ["*"]:
+        return line
+    rows = [indent + f"    {word},".encode() for word in words]
+    return newline.join([indent + start.encode() + b"(", *rows, indent + b")", b""])
 
 
-def _leading(text: bytes) -> tuple[bytes, bytes, bytes]:
-    """A docstring, `__future__` imports, and what follows: imports go between the last two."""
-    lines = text.splitlines(keepends=True)
-    body = parse(text).body
-    end = 0
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        end = body[0].end_lineno or 0
-    future = end
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
-            future = node.end_lineno or future
-    return b"".join(lines[:end]), b"".join(lines[end:future]), b"".join(lines[future:])
+def _ordered(kept: Mapping[Key, bytes], before: Blocks, mine: Blocks, yours: Blocks) -> dict[Key, bytes]:
+    """Our order; what only they have comes after the block before it in theirs, behind our additions."""
+    order = [key for key in mine if key in kept]
+    previous: Key | None = None
+    for key in yours:
+        if key in kept and key not in mine:
+            at = order.index(previous) + 1 if previous is not None else 0
+            while at < len(order) and _goes_behind(key, order[at], before, yours):
+                at += 1
+            order.insert(at, key)
+        if key in kept:
+            previous = key
+    order.sort(key=lambda key: key.kind is BlockKind.END)
+    return {key: kept[key] for key in order}
 
 
-def _joined(merged: Mapping[str, bytes]) -> bytes:
-    """The blocks one after the other, each on lines of its own."""
+def _goes_behind(key: Key, other: Key, before: Blocks, yours: Blocks) -> bool:
+    """Whether an added block goes behind the block at its place.
+
+    So it does behind the end of a class that it is not part of, and behind what we added in the same scope.
+    """
+    inside = f"{other.owner}.".startswith(f"{key.owner}.") if key.owner else True
+    deeper = inside and other.owner != key.owner
+    return deeper or (inside and other not in before and other not in yours)
+
+
+def _joined(ordered: Mapping[Key, bytes], mine: Blocks, yours: Blocks) -> bytes:
+    """The blocks one after the other, each on lines of its own, with blank lines where they are new there."""
+    neighbours = {pair for side in (mine, yours) for pair in zip(side, list(side)[1:], strict=False)}
+    newline = b"\r\n" if any(b"\r\n" in text for text in ordered.values()) else b"\n"
     pieces: list[bytes] = []
-    for text in merged.values():
+    previous: Key | None = None
+    for key, text in ordered.items():
         if pieces and not pieces[-1].endswith((b"\n", b"\r")):
-            pieces.append(b"\n")
-        if pieces and text.lstrip(b" \t").startswith((b"def ", b"async ", b"class ", b"@")):
-            pieces.append(b"\n")
+            pieces.append(newline)
+        defines = key.kind in {BlockKind.FUNCTION, BlockKind.CLASS}
+        if previous and defines and (previous, key) not in neighbours and text[:1] not in b"\r\n":
+            pieces.append(newline if key.owner else newline * 2)
         pieces.append(text)
+        previous = key
     return b"".join(pieces)
 
 
-def _hold(result: bytes, before: Blocks, mine: Blocks, yours: Blocks) -> None:
-    """Make sure that the result parses, and holds each function as the side that changed it has it."""
-    held = blocks(result)
-    expected = {
-        key: text
-        for key in {*mine, *yours}
-        if key.startswith("def ")
-        for text in [_merged(key, before, mine, yours)]
-        if text is not None
-    }
-    functions = {key for key in held if key.startswith("def ")}
-    if functions != set(expected) or any(not _same(held[key], text) for key, text in expected.items()):
-        raise CannotCompose("the result does not hold every function as it was written")
+def _hold(result: bytes, ordered: Mapping[Key, bytes], mine: Blocks, yours: Blocks) -> None:
+    """Make sure that the result parses into exactly these blocks, and that no name hides another.
+
+    The first says that each function is there once, as the side that changed it has it.
+    """
+    try:
+        held = cut(result)
+    except SyntaxError as error:
+        raise CannotCompose("the result does not parse") from error
+    if list(held) != list(ordered) or any(
+        block.text.strip(b"\r\n") != ordered[key].strip(b"\r\n") for key, block in held.items()
+    ):
+        raise CannotCompose("the result does not hold every block as it was written")
+    sides = (_bound(mine), _bound(yours))
+    for name, values in _bound(held).items():
+        if not any(values <= side.get(name, set()) for side in sides):
+            raise CannotCompose(f"{name[1]} would be two things in one module")
+
+
+def _bound(blocks: Blocks) -> dict[tuple[str, str], set[str]]:
+    """For each name of each scope, all that it is given as a value."""
+    bound: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for key, block in blocks.items():
+        for name, value in block.binds:
+            bound[key.owner, name].add(value)
+    return bound
