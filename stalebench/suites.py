@@ -10,7 +10,7 @@ from stalebench.records import Suite
 
 
 def suite(files: Iterable[str], functions: Iterable[str] | None) -> Suite:
-    """The suite of these files and functions (None: all tests of the files), sorted; its id is 32 hex digits."""
+    """The suite of these files and functions (None: all tests of the files), sorted, with its id."""
     sorted_files = tuple(sorted(set(files)))
     sorted_functions = None if functions is None else tuple(sorted(set(functions)))
     content = json.dumps([sorted_files, sorted_functions]).encode()
