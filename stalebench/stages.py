@@ -78,23 +78,31 @@ def candidates(context: Context, within: float | None, limit: int | None, only: 
     members = {pull for pair in wanted for pull in pair}
     if members:
         eligible = [pull for pull in eligible if pull.id in members]
-    found, rejected = pair_up(context.clone, context.spec, eligible, within=within, limit=limit)
+    # The limit is on what is kept: pairs that nobody named must not use it up.
+    most = None if wanted else limit
+    found, rejected = pair_up(context.clone, context.spec, eligible, within=within, limit=most)
     if wanted:
-        found = [pair for pair in found if frozenset(pair.pulls) in wanted]
+        found = [pair for pair in found if frozenset(pair.pulls) in wanted][:limit]
+        rejected = [pair for pair in rejected if _members(pair) in wanted]
     tables.write(context.out, "candidates", found)
     tables.write(context.out, "rejections", rejected, part="candidates")
 
 
 def _named(pair: str, eligible: Sequence[Pull]) -> frozenset[str]:
     """The two pulls that `newer+older` names, by their ids or the beginnings of them. Raises UsageError."""
-    found = {pull.id for part in pair.split("+") for pull in eligible if _is(part, pull)}
-    if len(found) != len(pair.split("+")):
+    parts = pair.split("+")
+    found = {pull.id for part in parts for pull in eligible if _is(part, pull)}
+    if len(found) != len(parts) or len(parts) < 2:  # noqa: PLR2004 - a pair
         raise UsageError(
             f"{pair!r} does not name two eligible pulls; found: {', '.join(sorted(found)) or 'none'}",
             "a slip in the name, or the time span leaves one of them out",
             "name pulls by number or landed commit, as in 3607+3605, and widen --since and --until",
         )
     return frozenset(found)
+
+
+def _members(rejection: Rejection) -> frozenset[str]:
+    return frozenset(rejection.subject.split("+"))
 
 
 def _is(name: str, pull: Pull) -> bool:
