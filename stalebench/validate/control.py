@@ -198,7 +198,7 @@ class _Control:
 
     def _touched(self) -> Suite:
         tests: list[Patch] = [own_tests for _, own_tests in self.patches]
-        return touched_suite(self.workspace.objects, self.workspace.spec, tests, self.pair.merged_tree)
+        return touched_suite(self.workspace.objects, self.workspace.spec, tests, self.matrix.trees["M"])
 
     def _names(self, letter: str) -> list[str]:
         return [f"{letter}0", *(f"{letter}{number}" for number in self.numbers), "M"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from stalebench.outcomes import Outcome
@@ -95,3 +96,12 @@ def test_a_broken_environment_is_no_verdict(make_shop: MakeShop) -> None:
     assert found.check.reason is Reason.INFRA_ENVIRONMENT
     assert (found.check.f2p, found.check.p2p, found.check.environment) == ((), (), None)
     assert found.cells == ()
+
+
+def test_a_run_that_does_not_end_in_its_time_is_no_verdict(make_shop: MakeShop) -> None:
+    shop = make_shop()
+    limits = replace(shop.workspace.spec.limits, run_seconds=0.01)
+    shop.workspace.spec = replace(shop.workspace.spec, limits=limits)
+    found = checked(shop, NEEDS)
+    assert found.check.reason is Reason.INFRA_RUN
+    assert (found.check.f2p, found.check.p2p, found.cells) == ((), (), ())
