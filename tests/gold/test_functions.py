@@ -141,3 +141,88 @@ def test_a_fixture_called_like_a_test_is_none() -> None:
 
 def test_an_old_version_that_does_not_parse_makes_every_test_gold() -> None:
     assert gold_functions(b"print 'a'\n", b"def test_a():\n    pass\n", "pytest") == {"test_a"}
+
+
+SCOPES = b"""import pytest
+
+CASES = [1]
+CASES.append(2)
+
+
+@pytest.fixture(autouse=True)
+def always():
+    return 1
+
+
+@pytest.fixture(name="called")
+def other():
+    return 2
+
+
+class Double:
+    def answer(self):
+        return 3
+
+
+def rows():
+    return 4
+
+
+class TestMarks:
+    fixtures = ["a.json"]
+
+    @pytest.mark.slow
+    def test_first(self, called):
+        assert called
+
+    def test_double(self):
+        assert Double().answer()
+
+
+def test_local():
+    rows = 1
+    assert rows
+
+
+def test_dynamic(request):
+    assert request.getfixturevalue("called")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cases(case):
+    assert case
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("return 1", "return 10",
+         {"TestMarks.test_first", "TestMarks.test_double", "test_local", "test_dynamic", "test_cases"}),
+        ("return 2", "return 20", {"TestMarks.test_first", "test_dynamic"}),
+        ("return 3", "return 30", {"TestMarks.test_double"}),
+        ("return 4", "return 40", set()),
+        ("append(2)", "append(3)", {"test_cases"}),
+        ("mark.slow", "mark.fast", {"TestMarks.test_first"}),
+        ('["a.json"]', '["b.json"]', {"TestMarks.test_first", "TestMarks.test_double"}),
+        ('    fixtures = ["a.json"]\n', "", {"TestMarks.test_first", "TestMarks.test_double"}),
+    ],
+)  # fmt: skip
+def test_scopes_decide_what_a_change_concerns(old: str, new: str, names: set[str]) -> None:
+    assert gold(old, new, SCOPES) == names
+
+
+def test_a_set_up_that_is_gone_concerns_the_tests_of_its_class() -> None:
+    old = "    @classmethod\n    def setUpTestData(cls):\n        cls.book = 1\n"
+    assert gold(old, "", UNITTEST, "django") == {"BookTests.test_one", "BookTests.test_two"}
+
+
+def test_a_test_that_only_moves_is_not_gold() -> None:
+    one, two = b"def test_a():\n    assert 1\n", b"def test_b():\n    assert 2\n"
+    assert gold_functions(one + b"\n\n" + two, two + b"\n\n" + one, "pytest") == set()
+
+
+def test_a_decorator_that_a_diff_lends_to_a_new_neighbour_makes_only_the_new_test_gold() -> None:
+    old = b"@slow\ndef test_b():\n    assert 2\n"
+    new = b"@slow\ndef test_a():\n    assert 1\n\n\n" + old
+    assert gold_functions(old, new, "pytest") == {"test_a"}
