@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -52,7 +54,9 @@ class Workspace:
     def runner(self) -> Runner:
         """Runs suites in this worker's checkout, and remembers every result."""
         checkout = Checkout(self.site.work / "checkouts" / str(self.slot))
-        return Runner(self.objects, checkout, RunStore(self.site.work / "runs"), self.spec)
+        return Runner(
+            self.objects, checkout, RunStore(self.site.work / "runs" / _ran_by(self.spec)), self.spec
+        )
 
     def built(self, commit: str) -> Built:
         """The environment of a commit. Raises EnvironmentBroken."""
@@ -78,6 +82,12 @@ class Workspace:
     def run(self, tree: str, suite: Suite, built: Built, repeat: int = 0) -> Run:
         """The results of a suite on a tree. Raises RunBroken."""
         return self.runner.run(tree, suite, built, repeat)
+
+
+def _ran_by(spec: Spec) -> str:
+    """A hash of what the specification says of running: other limits can come to other outcomes."""
+    said = [spec.runner, spec.import_name, asdict(spec.limits)]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _known(composed: Tree | Conflict) -> str:

@@ -35,6 +35,12 @@ class Shop:
             Site(folder / "git", replace(spec.load("demo"), name="small"), folder / "work")
         )
 
+    def at(self, chosen: spec.Spec) -> Shop:
+        """The same place, under another specification."""
+        self.workspace.close()
+        self.workspace = Workspace(replace(self.workspace.site, spec=chosen))
+        return self
+
     def pull(self, name: str, files: Files) -> Pull:
         """A landed change of these files; a file of the base comes anew with its whole content."""
         merged = self._commit({**self.files, **files}, [self.base])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from stalebench import spec
 from stalebench.outcomes import Outcome
 from stalebench.reasons import Reason
 from stalebench.validate import Checked, CheckJob, check
@@ -105,3 +106,11 @@ def test_a_run_that_does_not_end_in_its_time_is_no_verdict(make_shop: MakeShop) 
     found = checked(shop, NEEDS)
     assert found.check.reason is Reason.INFRA_RUN
     assert (found.check.f2p, found.check.p2p, found.cells) == ((), (), ())
+
+
+def test_a_test_that_ran_out_of_time_runs_again_under_another_limit(make_shop: MakeShop) -> None:
+    shop = make_shop()
+    slow = NEEDS.replace("    assert", "    import time\n\n    time.sleep(1.5)\n    assert")
+    hasty = replace(shop.workspace.spec, limits=replace(shop.workspace.spec.limits, test_seconds=1))
+    assert checked(shop.at(hasty), slow).check.reason is Reason.FAILS_WITH_PATCH
+    assert checked(shop.at(spec.load("demo")), slow).check.reason is None
