@@ -149,7 +149,7 @@ class _Applying:
 
     def _renamed(self) -> dict[str, str]:
         """What this tree renamed since the patch's ancestor: old path -> new path."""
-        return renamed(self.objects, self.patch.before, self.tree)
+        return renamed(self.objects, self.patch.before, self.tree, self.patch.paths)
 
     def _folder_was_renamed(self, path: str) -> bool:
         """Whether a file is added to a folder that this tree moved elsewhere: git leaves that to the user."""
@@ -157,7 +157,8 @@ class _Applying:
         while folder and self.objects.find(self.tree, folder) is None:
             if self.objects.find(self.patch.before, folder) is not None:
                 inside = folder + "/"
-                if any(source.startswith(inside) for source in self._renamed()):
+                moved = renamed(self.objects, self.patch.before, self.tree, None)
+                if any(source.startswith(inside) for source in moved):
                     return True
             folder = folder.rpartition("/")[0]
         return False
@@ -180,11 +181,12 @@ class _Applying:
         return False
 
 
-def renamed(objects: Objects, before: str, after: str) -> dict[str, str]:
-    """The files that were renamed from one tree to another: old path -> new path."""
-    found = objects.renames.get((before, after))
+def renamed(objects: Objects, before: str, after: str, relevant: tuple[str, ...] | None) -> dict[str, str]:
+    """The files that were renamed from one tree to another, as far as relevant: old path -> new path."""
+    key = (before, after, relevant)
+    found = objects.renames.get(key)
     if found is None:
-        changes = with_renames(objects, objects.changes(before, after))
+        changes = with_renames(objects, objects.changes(before, after), relevant)
         found = {change.source: change.path for change in changes if change.source}
-        objects.renames[before, after] = found
+        objects.renames[key] = found
     return found

@@ -61,10 +61,14 @@ class _Range(NamedTuple):
     new_end: int
 
 
-def script(old: Text, new: Text) -> tuple[Hunk, ...]:
-    """The hunks that lead from one text to the other, in order, with an unchanged line between any two."""
+def script(old: Text, new: Text, near: Sequence[Hunk] | None = None) -> tuple[Hunk, ...]:
+    """The hunks that lead from one text to the other, in order, with an unchanged line between any two.
+
+    With `near`, hunks from the same old text, only what can touch one of those is worked out: what a line
+    that both texts hold once divides from all of them may be one large hunk.
+    """
     gone, come, at = [], [], _Range(0, len(old.numbers), 0, len(new.numbers))
-    for region in [*_equal_regions(old, new), _Region(at.old_end, at.new_end, 0)]:
+    for region in [*_equal_regions(old, new, near), _Region(at.old_end, at.new_end, 0)]:
         gone.append((at.old, region.old))
         come.append((at.new, region.new))
         at = at._replace(old=region.old + region.size, new=region.new + region.size)
@@ -74,14 +78,27 @@ def script(old: Text, new: Text) -> tuple[Hunk, ...]:
     return _hunks(_gaps(removed), _gaps(added))
 
 
-def _equal_regions(old: Text, new: Text) -> list[_Region]:
+class _Task(NamedTuple):
+    """A range to be compared, the anchors in it, and the equal regions right above and below it."""
+
+    within: _Range
+    anchors: list[_Region]
+    above: _Region | None
+    below: _Region | None
+
+
+def _equal_regions(old: Text, new: Text, near: Sequence[Hunk] | None) -> list[_Region]:
     regions: list[_Region] = []
-    todo = [(_Range(0, len(old.numbers), 0, len(new.numbers)), _anchored(old, new))]
+    whole = _Range(0, len(old.numbers), 0, len(new.numbers))
+    todo = [_Task(whole, _anchored(old, new), None, None)]
     while todo:
-        within, anchors = todo.pop()
+        task = todo.pop()
+        within = task.within
         if within.old == within.old_end or within.new == within.new_end:
             continue
-        best = _longest(old, within, anchors)
+        if near is not None and _is_apart(old, new, task, near):
+            continue
+        best = _longest(old, within, task.anchors)
         if best is None:
             search = _Search(old, new, within)
             best = search.best
@@ -90,8 +107,37 @@ def _equal_regions(old: Text, new: Text) -> list[_Region]:
                 continue
         if best:
             regions.append(best)
-            todo += _around_best(old, within, best, anchors)
+            todo += _around_best(old, task, best)
     return sorted(regions)
+
+
+def _is_apart(old: Text, new: Text, task: _Task, near: Sequence[Hunk]) -> bool:
+    """Whether nothing in the range can touch any of the hunks, however its changes slide.
+
+    No change slides past a line that both texts hold once: that would need the line twice.
+    """
+    within = task.within
+    following = bisect_left(near, within.old, key=_old_end)
+    if following < len(near):
+        start = near[following].old
+        if start <= within.old_end or not task.below:
+            return False
+        if not _divides(old, new, within.old_end, min(start, within.old_end + task.below.size)):
+            return False
+    if following:
+        end = near[following - 1].old_end
+        if not task.above or not _divides(old, new, max(end, within.old - task.above.size), within.old):
+            return False
+    return True
+
+
+def _old_end(hunk: Hunk) -> int:
+    return hunk.old_end
+
+
+def _divides(old: Text, new: Text, start: int, end: int) -> bool:
+    """Whether some line of this equal region stands once in both texts."""
+    return any(new.holds_once(old.numbers[place]) for place in old.lone_places(start, end))
 
 
 def _anchored(old: Text, new: Text) -> list[_Region]:
@@ -130,21 +176,29 @@ def _size(region: _Region) -> int:
     return region.size
 
 
-def _around_best(
-    old: Text, within: _Range, best: _Region, anchors: Sequence[_Region]
-) -> Iterator[tuple[_Range, list[_Region]]]:
+def _around_best(old: Text, task: _Task, best: _Region) -> Iterator[_Task]:
     """What is left above and below a region, and the anchors cut to it."""
+    within = task.within
     old_end, new_end = best.old + best.size, best.new + best.size
     above, below = [], []
-    for old_at, new_at, size in anchors:
-        kept = min(size, best.old - old_at, best.new - new_at)
-        if kept > 0 and old.has_lone(old_at, old_at + kept):
-            above.append(_Region(old_at, new_at, kept))
-        cut = max(0, old_end - old_at, new_end - new_at)
-        if cut < size and old.has_lone(old_at + cut, old_at + size):
-            below.append(_Region(old_at + cut, new_at + cut, size - cut))
-    yield _Range(within.old, best.old, within.new, best.new), above
-    yield _Range(old_end, within.old_end, new_end, within.new_end), below
+    for anchor in task.anchors:
+        old_at, new_at, size = anchor
+        if old_at + size <= best.old and new_at + size <= best.new:
+            above.append(anchor)
+        elif old_at >= old_end and new_at >= new_end:
+            below.append(anchor)
+        elif anchor != best:
+            above += _cut(old, anchor, 0, min(size, best.old - old_at, best.new - new_at))
+            below += _cut(old, anchor, max(0, old_end - old_at, new_end - new_at), size)
+    yield _Task(_Range(within.old, best.old, within.new, best.new), above, task.above, best)
+    yield _Task(_Range(old_end, within.old_end, new_end, within.new_end), below, best, task.below)
+
+
+def _cut(old: Text, anchor: _Region, start: int, end: int) -> list[_Region]:
+    """A part of an anchor, if it is one still."""
+    if start >= end or not old.has_lone(anchor.old + start, anchor.old + end):
+        return []
+    return [_Region(anchor.old + start, anchor.new + start, end - start)]
 
 
 def _around(old: list[int], i: int, new: list[int], j: int, within: _Range) -> _Region:
@@ -169,7 +223,9 @@ class _Search:
 
     def __init__(self, old: Text, new: Text, within: _Range) -> None:
         self.old, self.new = old.numbers, new.numbers
-        self.lone, self.repeated = old.lone, old.repeated
+        self.places: dict[int, list[int]] = {}
+        for place in range(within.old, within.old_end):
+            self.places.setdefault(self.old[place], []).append(place)
         self.within = within
         self.best: _Region | None = None
         self.longest = 1
@@ -184,21 +240,11 @@ class _Search:
         """Whether there are common lines, but all of them too frequent."""
         return self.any_common and self.rarest > MOST_OCCURRENCES
 
-    def _places(self, number: int) -> Sequence[int]:
-        """Where a line stands among the old lines of the range."""
-        within = self.within
-        lone = self.lone.get(number)
-        if lone is not None:
-            return (lone,) if within.old <= lone < within.old_end else ()
-        places = self.repeated.get(number, ())
-        first = bisect_left(places, within.old)
-        return places[first : bisect_left(places, within.old_end, first)]
-
     def _try(self, place: int) -> int:
         """Try all regions that hold a line of the new text; the next line to try."""
-        places = self._places(self.new[place])
+        places = self.places.get(self.new[place])
         following = place + 1
-        if not places:
+        if places is None:
             return following
         self.any_common = True
         if len(places) > self.rarest:
@@ -217,7 +263,7 @@ class _Search:
         for place in range(region.old, region.old + region.size):
             if rarity == 1:
                 break
-            rarity = min(rarity, len(self._places(self.old[place])))
+            rarity = min(rarity, len(self.places[self.old[place]]))
         if region.size > self.longest or rarity < self.rarest:
             self.best, self.longest, self.rarest = region, region.size, rarity
 

@@ -46,19 +46,19 @@ class Text:
         first = dict(zip(reversed(self.numbers), range(len(self.numbers) - 1, -1, -1), strict=True))
         return {number: first[number] for number, times in self._times.items() if times == 1}
 
-    @cached_property
-    def repeated(self) -> dict[int, list[int]]:
-        """Where each line stands that occurs more than once, in ascending order."""
-        repeated: dict[int, list[int]] = {number: [] for number, times in self._times.items() if times > 1}
-        for place, number in enumerate(self.numbers):
-            if number in repeated:
-                repeated[number].append(place)
-        return repeated
-
     def has_lone(self, start: int, end: int) -> bool:
         """Whether a line that occurs once stands from `start` up to `end`."""
         found = bisect_left(self._lone_places, start)
         return found < len(self._lone_places) and self._lone_places[found] < end
+
+    def lone_places(self, start: int, end: int) -> list[int]:
+        """Where, from `start` up to `end`, lines stand that occur once."""
+        first = bisect_left(self._lone_places, start)
+        return self._lone_places[first : bisect_left(self._lone_places, end, first)]
+
+    def holds_once(self, number: int) -> bool:
+        """Whether a line occurs once."""
+        return self._times[number] == 1
 
     def longest_common_run(self, start: int, end: int) -> int:
         """At least the length of the longest row of lines from `start` to `end` that all occur twice."""

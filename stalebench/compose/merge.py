@@ -37,12 +37,15 @@ class Merger:
     def __init__(self, read: Callable[[str], bytes]) -> None:
         self.texts = Texts(read)
         self._scripts: Recent[tuple[str, str], tuple[Hunk, ...]] = Recent(_KEPT)
+        self._nearby: Recent[tuple[str, str, str], tuple[Hunk, ...]] = Recent(_KEPT)
 
     def merge(self, ancestor: str, ours: str, theirs: str) -> Text | None:
         """The merge of two blobs that come from a third; None where their changes conflict."""
         before, mine, yours = self.texts.of(ancestor, ours, theirs)
-        one = self._script(ancestor, ours, before, mine)
         other = self._script(ancestor, theirs, before, yours)
+        one = self._scripts.get((ancestor, ours)) or self._near(
+            ancestor, ours, theirs, texts=(before, mine), near=other
+        )
         if not one or not other:
             return mine if one else yours
         walk = _Walk(one, other, mine, yours, len(before.numbers))
@@ -56,6 +59,16 @@ class Merger:
     def is_binary(self, *blobs: str) -> bool:
         """Whether git takes any of the blobs for binary."""
         return any(text.is_binary for text in self.texts.of(*blobs))
+
+    def _near(
+        self, ancestor: str, ours: str, theirs: str, *, texts: tuple[Text, Text], near: Sequence[Hunk]
+    ) -> tuple[Hunk, ...]:
+        """Our hunks, worked out near theirs only."""
+        key = (ancestor, ours, theirs)
+        found = self._nearby.get(key)
+        if found is None:
+            found = self._nearby[key] = script(*texts, near)
+        return found
 
     def _script(self, old: str, new: str, before: Text, after: Text) -> tuple[Hunk, ...]:
         found = self._scripts.get((old, new))

@@ -88,7 +88,7 @@ class Objects:
         """What applying a patch came to, for who applies it again: (tree, before, after)."""
         self.hunks: dict[tuple[Entry, Entry | None], Any] = {}
         """The parsed hunks of one file's patch."""
-        self.renames: Recent[tuple[str, str], dict[str, str]] = Recent(200)
+        self.renames: Recent[tuple[str, str, tuple[str, ...] | None], dict[str, str]] = Recent(200)
         """Renames between two trees."""
 
     def tree_of(self, commit: str) -> str:

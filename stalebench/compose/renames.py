@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from stalebench.compose.lines import is_binary
@@ -23,13 +23,18 @@ _CHUNK: Final = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 _EMPTY_BLOB: Final = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 
-def with_renames(objects: Objects, changes: Sequence[Change]) -> tuple[Change, ...]:
-    """The same changes, in which a removed and an added file that are one renamed file became one change."""
+def with_renames(
+    objects: Objects, changes: Sequence[Change], relevant: Collection[str] | None = None
+) -> tuple[Change, ...]:
+    """The same changes, in which a removed and an added file that are one renamed file became one change.
+
+    Of removed files whose content was not just moved, only the `relevant` are looked for, as git merges.
+    """
     removed = [change for change in changes if change.new is None]
     added = [change for change in changes if change.old is None]
     if not removed or not added:
         return tuple(changes)
-    pairs = _Matching(objects, removed, added).pairs()
+    pairs = _Matching(objects, removed, added).pairs(relevant)
     gone = set(pairs.values())
     olds = {change.path: change.old for change in removed}
     merged = [
@@ -53,14 +58,20 @@ class _Matching:
         self.chunks: dict[str, Counter[bytes]] = {}
         self.sizes: dict[str, int] = {}
 
-    def pairs(self) -> dict[str, str]:
+    def pairs(self, relevant: Collection[str] | None) -> dict[str, str]:
         """Added path -> removed path."""
-        for step in (self._same_content, self._same_name, self._most_alike):
-            for target, source in step():
-                if target in self.targets and source in self.sources:
-                    self.found[target] = source
-                    del self.targets[target], self.sources[source]
+        self._take(self._same_content())
+        if relevant is not None:
+            self.sources = {path: entry for path, entry in self.sources.items() if path in relevant}
+        self._take(self._same_name())
+        self._take(self._most_alike())
         return self.found
+
+    def _take(self, pairs: Iterator[tuple[str, str]]) -> None:
+        for target, source in pairs:
+            if target in self.targets and source in self.sources:
+                self.found[target] = source
+                del self.targets[target], self.sources[source]
 
     def _same_content(self) -> Iterator[tuple[str, str]]:
         """Of several removed files with the same content, the one with the same file name."""
