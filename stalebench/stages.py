@@ -64,9 +64,9 @@ def pulls(context: Context, since: date | None, until: date | None, newest: int 
     context.progress.stage("pulls", None)
     landed = source.landed(context.clone, context.spec, since, until)
     kept = source.newest(landed, newest)
-    tables.write(context.out, "pulls", kept)
     rejected = [Rejection(Stage.PULLS, pull.id, pull.reason) for pull in kept if pull.reason]
     tables.write(context.out, "rejections", rejected, part="pulls")
+    tables.write(context.out, "pulls", kept)
 
 
 def candidates(context: Context, within: float | None, limit: int | None, only: Collection[str] = ()) -> None:
@@ -84,8 +84,8 @@ def candidates(context: Context, within: float | None, limit: int | None, only: 
     if wanted:
         found = [pair for pair in found if frozenset(pair.pulls) in wanted][:limit]
         rejected = [pair for pair in rejected if _members(pair) in wanted]
-    tables.write(context.out, "candidates", found)
     tables.write(context.out, "rejections", rejected, part="candidates")
+    tables.write(context.out, "candidates", found)
 
 
 def _named(pair: str, eligible: Sequence[Pull]) -> frozenset[str]:
@@ -116,8 +116,9 @@ def compose(context: Context) -> None:
     found = list(tables.read(context.out, "candidates", Candidate))
     composing = _Composing(context)
     context.progress.stage("compose", len(found))
-    tables.write(context.out, "compositions", map(composing.composed, found))
+    compositions = list(map(composing.composed, found))
     tables.write(context.out, "rejections", composing.rejected, part="compose")
+    tables.write(context.out, "compositions", compositions)
 
 
 def _drop(context: Context, *names: str) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from stalebench.errors import EnvironmentBroken, RunBroken
+from stalebench.errors import EnvironmentBroken, RunBroken, StalebenchError
 from stalebench.gold import gold_suite
 from stalebench.measures import Tests, aligned, column, differing, failing, passing
 from stalebench.outcomes import Class
 from stalebench.reasons import Reason
 from stalebench.records import Cell, Check, Environment, Pull, Run, Suite, TestResult
 from stalebench.suites import suite
-from stalebench.validate.workspace import Workspace
+from stalebench.validate.workspace import NotComposing, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,10 @@ class Checked:
 
 def check(workspace: Workspace, job: CheckJob) -> Checked:
     """Check one pull on one base; what the machine could not do becomes an infra reason, never a verdict."""
-    subject = _subject(workspace, job)
+    try:
+        subject = _subject(workspace, job)
+    except NotComposing as error:
+        return Checked(_uncomposed(job, error))
     if not subject.gold:
         return Checked(
             replace(subject, reason=Reason.NO_GOLD_TESTS, detail="no test function is added or changed")
@@ -51,9 +54,34 @@ def check(workspace: Workspace, job: CheckJob) -> Checked:
     try:
         return _Checking(workspace, subject).verdict()
     except EnvironmentBroken as error:
-        return Checked(replace(subject, reason=Reason.INFRA_ENVIRONMENT, detail=error.message))
+        return Checked(replace(subject, reason=Reason.INFRA_ENVIRONMENT, detail=headline(error)))
     except RunBroken as error:
-        return Checked(replace(subject, reason=Reason.INFRA_RUN, detail=error.message))
+        return Checked(replace(subject, reason=Reason.INFRA_RUN, detail=headline(error)))
+
+
+def headline(error: StalebenchError) -> str:
+    """The first line of what happened: the rest may differ between machines, and stays out of tables."""
+    return error.message.partition("\n")[0]
+
+
+def _uncomposed(job: CheckJob, error: NotComposing) -> Check:
+    nothing: tuple[str, ...] = ()
+    return Check(
+        id=job.id,
+        pull=job.pull.id,
+        base_commit=job.base_commit,
+        environment=None,
+        suite="",
+        before_tree="",
+        after_tree="",
+        gold=nothing,
+        gold_files=nothing,
+        f2p=nothing,
+        p2p=nothing,
+        flaky=nothing,
+        reason=Reason.TESTS_CONFLICT_WITH_BASE,
+        detail=headline(error),
+    )
 
 
 def gold_of(check: Check) -> Suite:

@@ -27,10 +27,10 @@ from stalebench.measures import (
 )
 from stalebench.records import Candidate, Cell, Check, Clash, Composition, Pair, Pull, Suite, Task
 from stalebench.suites import union
-from stalebench.validate.check import gold_of
+from stalebench.validate.check import gold_of, headline
 from stalebench.validate.confirm import unstable
 from stalebench.validate.matrix import Matrix
-from stalebench.validate.workspace import Workspace
+from stalebench.validate.workspace import NotComposing, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,9 @@ def control(workspace: Workspace, job: ControlJob) -> Controlled:
     try:
         return _Control(workspace, job, pair).outcome()
     except (EnvironmentBroken, RunBroken) as error:
-        return Controlled(replace(pair, control=f"infra: {error.message}"))
+        return Controlled(replace(pair, control=f"infra: {headline(error)}"))
+    except NotComposing as error:
+        return Controlled(replace(pair, control=headline(error)))
 
 
 def _uncontrolled(job: ControlJob) -> Pair:

@@ -32,6 +32,10 @@ class Site:
     """How often each column that decides a verdict is run in all."""
 
 
+class NotComposing(StalebenchError):
+    """A column's tree has a conflict, although the pair's merged tree has none."""
+
+
 class Workspace:
     """One worker's own objects and checkout; stored runs and environments are shared with the others."""
 
@@ -92,9 +96,9 @@ def _ran_by(spec: Spec) -> str:
 
 def _known(composed: Tree | Conflict) -> str:
     if isinstance(composed, Conflict):
-        raise StalebenchError(
-            f"patches that composed before no longer do: {composed.detail}",
-            "the clone or the specification changed between two stages",
+        raise NotComposing(
+            f"a column does not compose: {composed.detail}",
+            "a rename between code and tests, or a clone that changed between two stages",
             "run the stages again from the first",
         )
     return composed.id
