@@ -10,6 +10,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from stalebench.compose.caches import Recent
@@ -172,6 +173,7 @@ def _is_base(base: ast.expr, aliases: set[str], modules: set[str], names: set[st
     return named and ast.unparse(base).rpartition(".")[0] in modules
 
 
+@lru_cache(maxsize=512)
 def _imports(content: bytes, path: str) -> dict[str, tuple[str, str]]:
     """What a file imports: the word for it → the module, as a path, and the name. Raises SyntaxError."""
     found: dict[str, tuple[str, str]] = {}
