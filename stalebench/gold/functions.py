@@ -51,4 +51,7 @@ def _changed(old: bytes, new: bytes) -> set[str]:
     except SyntaxError:  # Python 2, say: what is left is to go by lines
         innermost = owners(new)
         return {innermost[line] for line in changed_lines(old, new)[1]} - {""}
-    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    appeared = {
+        name.replace(":head", ":new") for name in after.keys() - before.keys() if name.endswith(":head")
+    }
+    return appeared | {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}

@@ -1,6 +1,7 @@
 """A test module taken apart: its tests, and what each of its definitions uses of the same file.
 
-Names are qualified as Python does; `Class:head` stands for the decorators and bases of a class.
+Names are qualified as Python does; `Class:head` stands for the decorators and bases of a class, and
+`Class:new` for that it is there at all: a new class runs the tests that it inherits, a changed one ran them.
 """
 
 from __future__ import annotations
@@ -175,10 +176,11 @@ class TestModule:
         return found
 
     def _of_class(self, item: Definition) -> set[str]:
-        """Who names a class uses all of it but the tests."""
+        """Who names a class uses all of it; a class of tests is named for its bases or by `super`."""
+        if self._members[item.name] & self.tests:
+            return set()
         words = words_of(item.node)
-        inside = {name for name in self._members[item.name] if name not in self.tests}
-        return self._at_top(words.names) | inside | {f"{item.name}:head"}
+        return self._at_top(words.names) | self._members[item.name] | {f"{item.name}:head"}
 
     def _of_function(self, item: Definition) -> set[str]:
         words = words_of(item.node)
@@ -186,6 +188,10 @@ class TestModule:
         used |= {name for name in (f"{item.owner}.{word}" for word in words.decorating) if name in self.names}
         for owner in self._family(item.owner):
             used |= {name for name in (f"{owner}.{word}" for word in words.own) if name in self.names}
+        if item.name not in self.tests:
+            return used
+        used |= {f"{owner}:new" for owner in self._family(item.owner)}
+        for owner in _closure({item.owner}, self._bases) if item.owner else ():
             used |= {f"{owner}.{word}" for word in OF_CLASS} & self._by_name.keys()
             used.add(f"{owner}:head")
         return used | (OF_MODULE & self._by_name.keys())

@@ -101,8 +101,10 @@ def gold(old: str, new: str, source: bytes = PYTEST, runner: str = "pytest") -> 
         ("self.ready = True", "self.ready = 1",
          {"TestBase.test_kind", "TestBase.test_ready", "TestDerived.test_more"}),
         ('kind = "a"', 'kind = "b"', {"TestBase.test_kind", "TestDerived.test_more"}),
-        ("class TestDerived(TestBase):", "class TestDerived(TestBase, object):",
-         {"TestBase.test_kind", "TestBase.test_ready", "TestDerived.test_more"}),
+        ("class TestDerived(TestBase):", "class TestDerived(TestBase, object):", {"TestDerived.test_more"}),
+        ("class TestDerived(TestBase):",
+         "class TestNew(TestBase):\n    pass\n\n\nclass TestDerived(TestBase):",
+         {"TestBase.test_kind", "TestBase.test_ready"}),
         ("    def test_ready(self):\n        assert self.ready\n", "", set()),
     ],
 )  # fmt: skip
