@@ -1,18 +1,18 @@
 """Work in processes of this machine, each with a checkout of its own.
 
-A worker that dies (killed, out of memory, a crash in a native library) takes no result with it: its job, and
-those that were under way beside it, are done again by fresh workers, a bounded number of times.
+A worker that dies (killed, out of memory, a crash in a native library) takes no result with it: its job is
+done again by a fresh worker, a bounded number of times. The other workers go on.
 """
 
 from __future__ import annotations
 
-import itertools
+import ctypes
 import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from stalebench.errors import InfraError
@@ -24,85 +24,107 @@ Result = TypeVar("Result")
 MOST_ATTEMPTS = 3
 """A job whose worker died so often is given up, and the command fails: what is done stays done."""
 
-_place: Workspace | None = None
+PR_SET_PDEATHSIG = 1
 
 
 class LocalEngine:
-    """A pool of worker processes, with a bounded number of jobs in flight."""
+    """Worker processes, started when there is work for them; each has one job at a time."""
 
     def __init__(self, site: Site, workers: int) -> None:
         self.site = site
-        self.workers = workers
-        self.pool: ProcessPoolExecutor | None = None
+        self.idle = list(range(workers))
+        """Slots without a job."""
+        self.workers: dict[int, _Worker] = {}
 
     def map(
         self, function: Callable[[Workspace, Job], Result], jobs: Iterable[Job]
     ) -> Iterator[tuple[Job, Result]]:
-        """Yield each job with its result, as they are done."""
+        """Yield each job with its result, as they are done. A job is taken only when a worker is free."""
         waiting: Iterator[tuple[Job, int]] = ((job, 1) for job in jobs)
-        flying: dict[Future[Result], tuple[Job, int]] = {}
+        flying: dict[Connection[Any, Any], tuple[int, Job, int]] = {}
         while True:
-            for job, attempt in itertools.islice(waiting, 2 * self.workers - len(flying)):
-                flying[self._submit(function, job)] = (job, attempt)
+            while self.idle and (taken := next(waiting, None)) is not None:
+                slot = self.idle.pop()
+                flying[self._given(slot, function, taken[0])] = (slot, *taken)
             if not flying:
                 return
-            done, _ = wait(flying, return_when=FIRST_COMPLETED)
-            lost = [flying.pop(future) for future in done if _died(future)]
-            yield from ((flying.pop(future)[0], future.result()) for future in done if not _died(future))
-            if lost:
-                lost += list(flying.values())
-                flying.clear()
-                self.close()
-                waiting = itertools.chain(map(_once_more, lost), waiting)
+            for connection in wait(list(flying)):
+                assert isinstance(connection, Connection)  # noqa: S101 - no other kind was waited for
+                slot, job, attempt = flying.pop(connection)
+                self.idle.append(slot)
+                try:
+                    result = _received(connection)
+                except (EOFError, ConnectionError):
+                    self._bury(slot)
+                    waiting = _before(_once_more(job, attempt), waiting)
+                    continue
+                yield job, result
 
-    def _submit(self, function: Callable[[Workspace, Job], Result], job: Job) -> Future[Result]:
-        try:
-            return self._pool().submit(_work, function, job)
-        except BrokenProcessPool:
-            self.close()
-            return self._pool().submit(_work, function, job)
+    def _given(self, slot: int, function: Callable[..., Any], job: object) -> Connection[Any, Any]:
+        """Hand a job to the worker of a slot; a worker that died unseen is replaced."""
+        if slot in self.workers and not self.workers[slot].process.is_alive():
+            self._bury(slot)
+        if slot not in self.workers:
+            self.workers[slot] = _Worker(self.site, slot)
+        with suppress(ConnectionError):  # it died this moment: reading from it will say so
+            self.workers[slot].connection.send((function, job))
+        return self.workers[slot].connection
 
-    def _pool(self) -> ProcessPoolExecutor:
-        if self.pool is None:
-            context = multiprocessing.get_context("spawn")
-            slots = context.Queue()
-            for slot in range(self.workers):
-                slots.put(slot)
-            self.pool = ProcessPoolExecutor(self.workers, context, _settle, (self.site, slots, os.getpid()))
-        return self.pool
+    def _bury(self, slot: int) -> None:
+        self.workers.pop(slot).end()
 
     def close(self) -> None:
         """End the workers at once; what they run dies with them."""
-        if self.pool is None:
-            return
-        workers = list((self.pool._processes or {}).values())  # noqa: SLF001 - there is no public way
-        for worker in workers:
-            worker.terminate()
-        self.pool.shutdown(wait=True, cancel_futures=True)
-        self.pool = None
+        for slot in list(self.workers):
+            self._bury(slot)
 
 
-def _settle(site: Site, slots: Any, parent: int) -> None:
-    """Set up a worker: its place, and that the terminal's interrupt is the parent's to handle."""
-    global _place  # noqa: PLW0603 - a worker process is its place
+class _Worker:
+    """One process and the connection to it."""
+
+    def __init__(self, site: Site, slot: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(site, slot, theirs, os.getpid()), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def _work(site: Site, slot: int, jobs: Connection[Any, Any], parent: int) -> None:
+    """Do jobs until the other end closes. The terminal's interrupt is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with(parent)
-    _place = Workspace(site, slots.get())
+    workspace = Workspace(site, slot)
+    while True:
+        try:
+            function, job = jobs.recv()
+        except (EOFError, ConnectionError):
+            return
+        try:
+            answer = (True, function(workspace, job))
+        except Exception as error:  # noqa: BLE001 - raised again where the result is taken
+            answer = (False, error)
+        jobs.send(answer)
 
 
-def _work(function: Callable[[Workspace, Job], Result], job: Job) -> Result:
-    if _place is None:
-        raise InfraError("a worker has no workspace", "its set-up was skipped", "report this as a bug")
-    return function(_place, job)
+def _received(connection: Connection[Any, Any]) -> Any:
+    done, answer = connection.recv()
+    if not done:
+        raise answer
+    return answer
 
 
-def _died(future: Future[Any]) -> bool:
-    return isinstance(future.exception(), BrokenProcessPool)
+def _before(first: tuple[Job, int], rest: Iterator[tuple[Job, int]]) -> Iterator[tuple[Job, int]]:
+    yield first
+    yield from rest
 
 
-def _once_more(lost: tuple[Job, int]) -> tuple[Job, int]:
-    job, attempt = lost
+def _once_more(job: Job, attempt: int) -> tuple[Job, int]:
     if attempt >= MOST_ATTEMPTS:
         raise InfraError(
             f"the worker of {getattr(job, 'id', job)} died {attempt} times",
@@ -114,9 +136,6 @@ def _once_more(lost: tuple[Job, int]) -> tuple[Job, int]:
 
 def die_with(parent: int) -> None:
     """Have the kernel end this process when its parent ends, however that ends (Linux)."""
-    import ctypes  # noqa: PLC0415 - workers only
-
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
