@@ -5,7 +5,7 @@ there. `columns_of` makes comparable columns out of runs. Every formula holds fo
 
 The definitions are those of the project's design: a test is promised if everybody kept it, or somebody made
 it pass, which is a three-way merge of outcomes. `delta_strict` is the published wording of «Passes Alone,
-Fails Together» (the failing tests of the merge that fail with no single patch).
+Fails Together» (fails merged, and passes with each patch alone).
 """
 
 from __future__ import annotations

@@ -82,23 +82,38 @@ def candidates(context: Context, within: float | None, limit: int | None, only: 
     most = None if wanted else limit
     found, rejected = pair_up(context.clone, context.spec, eligible, within=within, limit=most)
     if wanted:
+        all_found = found
         found = [pair for pair in found if frozenset(pair.pulls) in wanted][:limit]
         rejected = [pair for pair in rejected if _members(pair) in wanted]
+        _refuse_lost(
+            wanted, [frozenset(pair.pulls) for pair in all_found] + [_members(pair) for pair in rejected]
+        )
     tables.write(context.out, "rejections", rejected, part="candidates")
     tables.write(context.out, "candidates", found)
 
 
 def _named(pair: str, eligible: Sequence[Pull]) -> frozenset[str]:
     """The two pulls that `newer+older` names, by their ids or the beginnings of them. Raises UsageError."""
-    parts = pair.split("+")
-    found = {pull.id for part in parts for pull in eligible if _is(part, pull)}
-    if len(found) != len(parts) or len(parts) < 2:  # noqa: PLR2004 - a pair
+    matches = [[pull.id for pull in eligible if _is(part, pull)] for part in pair.split("+")]
+    found = {pull for named in matches for pull in named}
+    if any(len(named) != 1 for named in matches) or len(found) < 2:  # noqa: PLR2004 - a pair
         raise UsageError(
             f"{pair!r} does not name two eligible pulls; found: {', '.join(sorted(found)) or 'none'}",
             "a slip in the name, or the time span leaves one of them out",
             "name pulls by number or landed commit, as in 3607+3605, and widen --since and --until",
         )
     return frozenset(found)
+
+
+def _refuse_lost(wanted: Sequence[frozenset[str]], known: Sequence[frozenset[str]]) -> None:
+    """Say which named pairs are no candidates, instead of leaving them out. Raises UsageError."""
+    lost = ["+".join(sorted(pair)) for pair in wanted if pair not in known]
+    if lost:
+        raise UsageError(
+            f"no candidate pair: {', '.join(lost)}",
+            "the two pulls share no source file, or landed further apart than --within allows",
+            "leave the pair out, or widen --within",
+        )
 
 
 def _members(rejection: Rejection) -> frozenset[str]:

@@ -49,3 +49,8 @@ def test_the_limit_holds_for_named_pairs_newest_first(context: stages.Context) -
 def test_a_name_that_is_not_of_two_pulls_is_refused(context: stages.Context, name: str) -> None:
     with pytest.raises(UsageError, match="does not name two eligible pulls"):
         stages.candidates(context, None, None, (name,))
+
+
+def test_a_named_pair_that_is_no_candidate_is_said_and_not_left_out(context: stages.Context) -> None:
+    with pytest.raises(UsageError, match=r"no candidate pair: 1\+4"):
+        stages.candidates(context, 0.0, None, ("4+1",))

@@ -127,14 +127,15 @@ class _Checking:
         before, after = self._classes("before", 0), self._classes("after", 0)
         fixed = failing(before) & passing(after)
         if not fixed and not failing(after):
-            return self._rejected_without_fixed(after)
+            return self._rejected_without_fixed()
         if failing(after):
             return self._rejected_or_flaky(fixed)
         return self._confirmed(fixed)
 
-    def _rejected_without_fixed(self, after: dict[str, Class]) -> Checked:
-        if passing(after):
-            return self._rejected(Reason.PASSES_ON_BASE, _named(passing(after)))
+    def _rejected_without_fixed(self) -> Checked:
+        before = self._classes("before", 0)
+        if passing(before):
+            return self._rejected(Reason.PASSES_ON_BASE, _named(passing(before)))
         return self._rejected(Reason.NO_GOLD_TESTS, "none of the gold tests ran: skipped, or never collected")
 
     def _rejected_or_flaky(self, fixed: Tests) -> Checked:
