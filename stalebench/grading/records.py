@@ -87,8 +87,8 @@ class Assigned:
     """One task of an instance: what is asked, and the tests that tell.
 
     `gold` are functions, `gold_files` the modules that collect them; `f2p` and `p2p` are test ids.
-    `code_patch` and `test_patch` are the SHA-256 of patches kept beside the tables. `scripted` says that the code patch
-    stands for the agent's in every condition.
+    `code_patch` and `test_patch` are the SHA-256 of patches kept beside the tables. `scripted` says that the
+    code patch stands for the agent's in every condition.
     """
 
     repo: str
@@ -180,8 +180,8 @@ class Grade:
     """What the patches of one instance come to, under one condition, in one trial (and one order).
 
     `id` is `instance/condition/trial/order`. `reason` is None for a complete grade; `merge_conflict` leaves
-    the deltas null, and so does an incomplete one (`missing_patch`, `infra`). `observable` is judged on the solo
-    patches. Sets of tests are sorted; `broken_alone` and `unsolved` have one entry a task. `delta` is the
+    the deltas null, and so does an incomplete one (`missing_patch`, `infra`). `observable` is judged on the
+    solo patches. Sets of tests are sorted; `broken_alone` and `unsolved` have one entry a task. `delta` is the
     condition's own: delta_blind for blind, null for solo. `solved` says per task whether its solo patch
     passes its own gold tests both as written and with the combined suite.
     """
