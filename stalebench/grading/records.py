@@ -181,8 +181,8 @@ class Grade:
 
     `id` is `instance/condition/trial/order`. `reason` is None for a complete grade; `merge_conflict` leaves
     the deltas null, and so does an incomplete one (`missing_patch`, `infra`). `observable` is judged on the
-    solo patches. Sets of tests are sorted; `broken_alone` and `unsolved` have one entry a task. `delta` is the
-    condition's own: delta_blind for blind, null for solo. `solved` says per task whether its solo patch
+    solo patches. Sets of tests are sorted; `broken_alone` and `unsolved` have one entry a task. `delta` is
+    the condition's own: delta_blind for blind, null for solo. `solved` says per task whether its solo patch
     passes its own gold tests both as written and with the combined suite.
     """
 
