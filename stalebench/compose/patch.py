@@ -36,7 +36,11 @@ class Patch:
 
 def split(objects: Objects, pull: Pull, spec: Spec) -> tuple[Patch, Patch]:
     """A pull's code patch and its test patch; what is neither source nor test is in none of them."""
-    before, after = objects.tree_of(pull.base_commit), objects.tree_of(pull.merge_commit)
+    return halves(objects, objects.tree_of(pull.base_commit), objects.tree_of(pull.merge_commit), spec)
+
+
+def halves(objects: Objects, before: str, after: str, spec: Spec) -> tuple[Patch, Patch]:
+    """The code patch and the test patch that lead from one tree to another."""
     changes = objects.changes(before, after)
     code = [change for change in changes if spec.kind(change.path).in_code_patch]
     tests = [change for change in changes if spec.kind(change.path) is Kind.TEST]

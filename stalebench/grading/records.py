@@ -88,7 +88,8 @@ class Assigned:
 
     `gold` are functions, `gold_files` the modules that collect them; `f2p` and `p2p` are test ids.
     `code_patch` and `test_patch` are the SHA-256 of patches kept beside the tables. `scripted` says that the
-    code patch stands for the agent's in every condition.
+    code patch stands for the agent's in every condition. The human patches are the halves of the diff from
+    `from_commit` to `to_commit`; where these are None, the kept patches apply to the base itself.
     """
 
     repo: str
@@ -101,6 +102,8 @@ class Assigned:
     p2p: tuple[str, ...]
     code_patch: str
     test_patch: str
+    from_commit: str | None = None
+    to_commit: str | None = None
     scripted: bool = False
 
 
@@ -117,6 +120,8 @@ class Instance:
     by_function: bool
     concurrent: bool | None
     tasks: tuple[Assigned, ...]
+    flaky: tuple[str, ...] = ()
+    """Tests that are known to differ between two runs of one tree: they count nowhere."""
     set_aside: SetAside | None = None
     detail: str = ""
 
