@@ -1,7 +1,8 @@
 """The `stalebench` command: a thin layer, one file per command. Decides nothing but how to end.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 bad usage or input,
-3 nothing to do, 130 interrupted, 143 terminated.
+3 nothing to do, 130 interrupted, 143 terminated. With --json, stdout is one document also where a command
+fails: `error` then says what stderr says.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ import io
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Final, NoReturn
 
 from stalebench.errors import StalebenchError
 
+USAGE: Final = 2
 INTERRUPTED: Final = 130
 TERMINATED: Final = 143
+STOPPED: Final = "stopped; whatever was finished is kept"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -35,24 +39,45 @@ def _run(arguments: list[str]) -> int | str | None:
         from stalebench.cli.app import app  # noqa: PLC0415 - signals first
 
         app(arguments, prog_name="stalebench")
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except SystemExit as end:
-        if end.code in (INTERRUPTED, TERMINATED):
-            _say("stopped; whatever was finished is kept")
-        return end.code
+    except (KeyboardInterrupt, SystemExit) as end:
+        return _ended(arguments, INTERRUPTED if isinstance(end, KeyboardInterrupt) else end.code)
     except StalebenchError as error:
         _say(str(error))
         _trace(arguments)
+        _answer(arguments, error.exit_code, error.message, error.cause, error.fix)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the last place that can say it plainly
-        _say(f"unexpected error: {type(error).__name__}: {error}")
+        what = f"unexpected error: {type(error).__name__}: {error}"
+        _say(what)
         _say(
             "this is a bug of stalebench: please report it, with the output of the same command and --verbose"
         )
         _trace(arguments)
+        _answer(arguments, 1, what, "a bug of stalebench", "report it, with the output of --verbose")
         return 1
     return 0
+
+
+def _ended(arguments: list[str], code: int | str | None) -> int | str | None:
+    """The exit code of a command that was stopped, or that said itself how it ended."""
+    if code in (INTERRUPTED, TERMINATED):
+        _say(STOPPED)
+        _answer(arguments, int(code), STOPPED)
+    elif code == USAGE:  # whoever parses the arguments has said more
+        _answer(arguments, USAGE, "the arguments are not understood", fix="see stderr, and --help")
+    return code
+
+
+def _answer(arguments: list[str], code: int, message: str, cause: str = "", fix: str = "") -> None:
+    """Tell a program that asked for JSON in JSON."""
+    if "--json" in arguments:
+        from stalebench.cli import output  # noqa: PLC0415 - signals first
+
+        with suppress(OSError):  # nobody reads it any more
+            if not output.has_answered():
+                output.document(
+                    {"error": {"exit_code": code, "message": message, "cause": cause, "fix": fix}}
+                )
 
 
 def _trace(arguments: list[str]) -> None:

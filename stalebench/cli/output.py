@@ -4,33 +4,67 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from stalebench.errors import StalebenchError
     from stalebench.mine import MineReport
 
 JSON_VERSION: Final = 1
 """`schema_version` of the documents that are printed here."""
 
+IN_MEMORY: Final = 16 << 20
+"""A document that is longer than this waits in a temporary file until it is complete."""
+
 NEXT: Final = "select pair, measure, kind, test from pair_failures order by all"
 """The query that `mine` proposes."""
 
 
+_answered: Final[list[object]] = []
+"""The stream that has got its document."""
+
+
 def document(content: Mapping[str, Any]) -> None:
     """Print one JSON document."""
-    json.dump({"schema_version": JSON_VERSION, **content}, sys.stdout, indent=2, ensure_ascii=True)
-    sys.stdout.write("\n")
+    with whole() as stream:
+        json.dump({"schema_version": JSON_VERSION, **content}, stream, indent=2, ensure_ascii=True)
+        stream.write("\n")
+
+
+@contextmanager
+def whole() -> Iterator[IO[str]]:
+    """A stream whose content is printed as the document once the block ends well, else not at all."""
+    with SpooledTemporaryFile(IN_MEMORY, "w+", encoding="utf-8", newline="") as stream:
+        yield stream
+        stream.seek(0)
+        _answered[:] = [sys.stdout]
+        shutil.copyfileobj(stream, sys.stdout)
     sys.stdout.flush()
+
+
+def has_answered() -> bool:
+    """Whether stdout has got its document: it may have no other."""
+    return sys.stdout in _answered
 
 
 def lines(texts: Iterable[str]) -> None:
     """Print lines of text."""
     sys.stdout.writelines(f"{text}\n" for text in texts)
     sys.stdout.flush()
+
+
+def ended(problem: StalebenchError | None) -> None:
+    """Say on stderr what was found lacking once all was printed, and exit with its code; nothing for None."""
+    if problem is not None:
+        sys.stderr.write(f"stalebench: {problem}\n")
+        raise SystemExit(problem.exit_code)
 
 
 def columns(rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> Iterator[str]:

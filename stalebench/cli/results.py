@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 import duckdb
 
-from stalebench.cli.output import JSON_VERSION
+from stalebench.cli import output
 from stalebench.errors import StalebenchError, UsageError
 from stalebench.tables import connect
 
@@ -57,18 +57,20 @@ class Json:
     every = False
 
     def give(self, connection: duckdb.DuckDBPyConnection, query: Query) -> None:
-        """Print the document, row by row."""
+        """Print the document, once all rows are known: a query that fails half way prints none."""
         result = connection.execute(query)
         described = result.description or []
         names = _unique([str(column[0]) for column in described])
         kinds = [
             {"name": name, "type": str(column[1])} for name, column in zip(names, described, strict=True)
         ]
-        sys.stdout.write(f'{{"schema_version": {JSON_VERSION}, "columns": {json.dumps(kinds)}, "rows": [')
-        for index, row in enumerate(_rows(result)):
-            text = json.dumps(_plain(dict(zip(names, row, strict=True))), default=str, allow_nan=False)
-            sys.stdout.write(f"{',' if index else ''}\n{text}")
-        sys.stdout.write("\n]}\n")
+        with output.whole() as stream:
+            columns = json.dumps(kinds)
+            stream.write(f'{{"schema_version": {output.JSON_VERSION}, "columns": {columns}, "rows": [')
+            for index, row in enumerate(_rows(result)):
+                text = json.dumps(_plain(dict(zip(names, row, strict=True))), default=str, allow_nan=False)
+                stream.write(f"{',' if index else ''}\n{text}")
+            stream.write("\n]}\n")
 
 
 class Csv:
@@ -115,10 +117,23 @@ class Parquet:
 def ask(dataset: Path, text: str, way: Way) -> None:
     """Run the statements in order, and give their results. Raises UsageError for what DuckDB refuses."""
     with connect(dataset) as connection, _plainly():
-        statements = connection.extract_statements(text)
+        statements = connection.extract_statements(_readable(text))
         if not statements:
             raise UsageError("there is no statement", "the text is empty", 'try "from funnel"')
         _interruptible(connection, lambda: _give(connection, statements, way))
+
+
+def _readable(text: str) -> str:
+    """The text, if it is any. Raises UsageError."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the query cannot be read: its character {error.start + 1} is none",
+            "it is not UTF-8, or the locale of the terminal is another",
+            "give it as UTF-8, with LC_ALL=C.UTF-8 or PYTHONUTF8=1 where the locale is C",
+        ) from error
+    return text
 
 
 def _give(connection: duckdb.DuckDBPyConnection, statements: list[duckdb.Statement], way: Way) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stalebench.cli.app import app
+from stalebench.errors import NothingToDo
 from tests.cli.command import stalebench
 from tests.tables import samples
 
@@ -96,6 +99,39 @@ def test_bad_usage_exits_2_and_prints_no_data(arguments: tuple[str, ...]) -> Non
     if arguments:
         assert ran.out == ""
         assert ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("mine",), 2),
+        (("mine", "--limit", "0"), 2),
+        (("mine", "--nope"), 2),
+        (("mine", "--repo", "no-such-repository"), 2),
+        (("query", "no-such-folder", "from pulls"), 2),
+        (("schema", "no-such-table"), 2),
+    ],
+)
+def test_json_is_one_document_also_where_a_command_fails(arguments: tuple[str, ...], code: int) -> None:
+    ran = stalebench(*arguments, "--json")
+    assert ran.code == code
+    error = json.loads(ran.out)["error"]
+    assert error["exit_code"] == code
+    assert error["message"]
+    assert ran.err
+
+
+def test_a_failure_after_the_document_adds_no_second_one(
+    dataset: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails_afterwards(_: object, work: Callable[[], None]) -> None:
+        work()
+        raise NothingToDo("nothing")
+
+    monkeypatch.setattr("stalebench.cli.results._interruptible", fails_afterwards)
+    ran = stalebench("query", dataset, "select 1 as a", "--json")
+    assert ran.code == 3
+    assert json.loads(ran.out)["rows"] == [{"a": 1}]
 
 
 def test_an_error_has_three_plain_parts_and_no_traceback(tmp_path: Path) -> None:

@@ -55,6 +55,20 @@ def test_json_is_one_document_with_nested_values(dataset: Path) -> None:
     ]
 
 
+def test_a_query_that_fails_half_way_prints_no_half_document(dataset: Path) -> None:
+    late = "select case when i < 2500 then 1 else error('late') end from range(3000) t(i)"
+    ran = stalebench("query", dataset, late, "--json")
+    assert ran.code == 2
+    assert "late" in json.loads(ran.out)["error"]["message"]
+
+
+def test_a_query_that_is_no_text_is_refused_plainly(dataset: Path) -> None:
+    ran = stalebench("query", dataset, "select '\udcff'")
+    assert ran.code == 2
+    assert "cannot be read" in ran.err
+    assert "bug" not in ran.err
+
+
 def test_json_gives_the_last_statement_only(dataset: Path) -> None:
     assert document(stalebench("query", dataset, "select 1; select 2 as b;", "--json"))["rows"] == [{"b": 2}]
 
