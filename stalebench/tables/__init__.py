@@ -11,6 +11,7 @@ from stalebench.tables.dataset import (
     parts,
     patch_path,
     prune_patches,
+    refuse_foreign,
 )
 from stalebench.tables.derived import DERIVED, View
 from stalebench.tables.files import read, write
@@ -34,5 +35,6 @@ __all__ = [
     "patch_path",
     "prune_patches",
     "read",
+    "refuse_foreign",
     "write",
 ]

@@ -38,11 +38,27 @@ def create(out: Path, repo: str, parameters: Mapping[str, Any]) -> None:
 
     Raises DatasetError where `out` holds something else: nothing that stalebench did not write is touched.
     """
+    refuse_foreign(out, repo)
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "stalebench": __version__,
+        "repo": repo,
+        "parameters": dict(parameters),
+    }
+    with writing(out / MARK) as temporary, disk(out / MARK):
+        temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def refuse_foreign(out: Path, repo: str | None = None) -> None:
+    """See that `out` can be a dataset of this repository (None: of any), and touch nothing.
+
+    Raises DatasetError where it is no folder, holds another dataset, or files that are not a dataset's.
+    """
     if out.exists() and not out.is_dir():
         raise DatasetError(f"{out} is no folder", "--out names a file", "name another folder")
     if (out / MARK).exists():
         there = describe(out)
-        if there.repo != repo:
+        if repo not in (None, there.repo):
             raise DatasetError(
                 f"{out} holds a dataset of {there.repo}, not of {repo}",
                 "each repository has a dataset folder of its own",
@@ -54,14 +70,6 @@ def create(out: Path, repo: str, parameters: Mapping[str, Any]) -> None:
             "--out names a folder that is used for something else",
             "name a new folder",
         )
-    content = {
-        "schema_version": SCHEMA_VERSION,
-        "stalebench": __version__,
-        "repo": repo,
-        "parameters": dict(parameters),
-    }
-    with writing(out / MARK) as temporary, disk(out / MARK):
-        temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def describe(path: Path) -> Dataset:
@@ -69,10 +77,11 @@ def describe(path: Path) -> Dataset:
     content = _content(path)
     version = content.get("schema_version")
     if version != SCHEMA_VERSION:
+        writer = content.get("stalebench", "unknown")
         raise DatasetError(
             f"{path} has schema version {version}; this stalebench reads version {SCHEMA_VERSION}",
             "another version of stalebench wrote it",
-            f"install the version that wrote it ({content.get('stalebench', 'unknown')}), or mine again",
+            f"install the version that wrote it ({writer}), or mine into a new folder",
         )
     return Dataset(path, str(content.get("repo", "")), content.get("parameters", {}))
 
@@ -88,10 +97,12 @@ def _content(path: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise DatasetError(
-            f"{path / MARK} cannot be read: {error}", "it was edited or damaged", "run the same command again"
+            f"{path / MARK} cannot be read: {error}",
+            "it was edited or damaged",
+            "mine again into a new folder",  # the same one is refused: nobody can tell what made it
         ) from error
     if not isinstance(content, dict):
-        raise DatasetError(f"{path / MARK} holds no object", "it was edited", "run the same command again")
+        raise DatasetError(f"{path / MARK} holds no object", "it was edited", "mine again into a new folder")
     return content
 
 

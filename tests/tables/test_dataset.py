@@ -67,6 +67,23 @@ def test_what_is_no_dataset_is_said_with_cause_and_way_out(
         assert caught.value.fix
 
 
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99}'])
+def test_the_way_out_of_a_folder_that_stays_refused_is_another_folder(tmp_path: Path, content: str) -> None:
+    (tmp_path / "dataset.json").write_text(content)
+    with pytest.raises(DatasetError) as caught:
+        tables.create(tmp_path, "toy", {})
+    assert "new folder" in caught.value.fix
+
+
+def test_looking_whether_a_folder_will_do_touches_nothing(tmp_path: Path) -> None:
+    tables.refuse_foreign(tmp_path / "new", "toy")
+    tables.create(tmp_path / "toy", "toy", {})
+    tables.refuse_foreign(tmp_path / "toy")
+    with pytest.raises(DatasetError, match="not of other"):
+        tables.refuse_foreign(tmp_path / "toy", "other")
+    assert [path.name for path in tmp_path.iterdir()] == ["toy"]
+
+
 def test_a_path_that_is_not_there_is_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="is no dataset"):
         tables.connect(tmp_path / "nowhere")
