@@ -86,6 +86,15 @@ def open_clone(where: str, cache: Path | None = None, *, verbose: bool = False) 
     return _opened(path)
 
 
+def name_of(where: str) -> str:
+    """What a clone is called, by its path or its address: `.` by the folder that it is."""
+    path = Path(where).expanduser()
+    name = (path.resolve() if path.exists() else path).name
+    if name == ".git":
+        name = path.resolve().parent.name
+    return re.split(r"[/:]", name)[-1].removesuffix(".git") or "repository"
+
+
 def _opened(path: Path) -> Clone:
     try:
         repo = pygit2.Repository(str(path), RepositoryOpenFlag.NO_SEARCH)

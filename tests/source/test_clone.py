@@ -9,7 +9,7 @@ import pygit2
 import pytest
 
 from stalebench.errors import SourceError
-from stalebench.source import open_clone
+from stalebench.source import name_of, open_clone
 from tests.source.builder import Builder
 
 
@@ -111,3 +111,27 @@ def test_opening_writes_nothing_into_the_clone(built: Builder) -> None:
     before = {file: file.stat().st_mtime_ns for file in built.path.rglob("*")}
     open_clone(str(built.path)).history()
     assert {file: file.stat().st_mtime_ns for file in built.path.rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        (".", "shop.py"),
+        ("./", "shop.py"),
+        ("..", "people"),
+        (".git", "shop.py"),
+        ("../shop.py/.git", "shop.py"),
+        ("/", "repository"),
+        ("../other.git", "other"),
+        ("https://example.org/owner/name.git", "name"),
+        ("https://example.org/owner/name/", "name"),
+        ("git@example.org:name.git", "name"),
+        ("owner/name", "name"),
+    ],
+)
+def test_a_clone_is_called_by_its_folder_or_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, name: str
+) -> None:
+    (tmp_path / "people" / "shop.py" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "people" / "shop.py")
+    assert name_of(where) == name
