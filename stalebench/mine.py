@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,9 +18,9 @@ from stalebench.engines import Engine, engine
 from stalebench.errors import UsageError
 from stalebench.progress import Progress
 from stalebench.records import Candidate, Composition, Pair, Pull, Rejection
-from stalebench.source import Clone, open_clone
+from stalebench.source import Clone, name_of, open_clone
 from stalebench.spec import Spec
-from stalebench.tables.dataset import writing
+from stalebench.tables.dataset import disk, writing
 from stalebench.validate import Site
 
 SCHEMA_VERSION = 1
@@ -50,6 +51,18 @@ class MineRequest:
     jobs: int = 1
     cache: Path | None = None
 
+    def __post_init__(self) -> None:
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            raise UsageError(
+                f"no day is in [{self.since}, {self.until})",
+                "--until is the first day that is left out, and has to come after --since",
+                "exchange the two, or leave one out",
+            )
+        if self.within is not None and not 0 <= self.within < math.inf:
+            raise UsageError(
+                f"{self.within} is no number of days", fix="leave --within out for pairs however far apart"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class GoldDelta:
@@ -76,14 +89,17 @@ class MineReport:
 
 
 def mine(request: MineRequest, progress: Progress) -> MineReport:
-    """Run every stage, and report. Finished runs of an earlier call on the same folder are not repeated."""
+    """Run every stage, and report. Finished runs of an earlier call on the same folder are not repeated.
+
+    Where nothing is left to validate it is a report of zeros: `stages.nothing_to_do` says what to make of it.
+    """
     started = time.monotonic()
     with prepared(request, progress) as context:
         stages.pulls(context, request.since, request.until, request.newest)
         stages.candidates(context, request.within, request.limit, request.pairs)
         stages.compose(context)
         validate(context, request)
-    return report(request.out, context.spec.name, time.monotonic() - started)
+        return report(request.out, context.spec.name, time.monotonic() - started)
 
 
 def validate(context: stages.Context, request: MineRequest) -> None:
@@ -95,9 +111,15 @@ def validate(context: stages.Context, request: MineRequest) -> None:
 
 @contextmanager
 def prepared(request: MineRequest, progress: Progress) -> Iterator[stages.Context]:
-    """Open the clone and the specification, and describe the dataset that is about to be written."""
+    """Open the clone and the specification, and describe the dataset that is about to be written.
+
+    A folder that is refused is left untouched, and no folder is made for a clone that is.
+    """
+    known = _known_spec(request)
+    tables.refuse_foreign(request.out, known.name if known else None)
+    clone, chosen = _clone_and_spec(request, known)
     with claimed(request.out):
-        clone, chosen = _clone_and_spec(request)
+        clone = clone or open_clone(str(demo.build(request.out / "work" / "demo")))
         tables.create(request.out, chosen.name, {"spec": chosen.digest(), **_parameters(request, clone)})
         with writing(request.out / "spec.toml") as file:
             file.write_text(spec.to_toml(chosen), encoding="utf-8")
@@ -108,11 +130,13 @@ def prepared(request: MineRequest, progress: Progress) -> Iterator[stages.Contex
 def claimed(out: Path) -> Iterator[None]:
     """Be the only writer of a dataset folder. Raises UsageError where another process is at it."""
     lock = out / "work" / "lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
+    with disk(lock):
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise UsageError(
                 f"another process is writing {out}",
                 "the same command is running already",
@@ -130,12 +154,14 @@ def closing(running: Engine) -> Iterator[Engine]:
         running.close()
 
 
-def _clone_and_spec(request: MineRequest) -> tuple[Clone, Spec]:
-    known = _known_spec(request)
+def _clone_and_spec(request: MineRequest, known: Spec | None) -> tuple[Clone | None, Spec]:
+    """The clone and the specification; no clone where it is the demo, which is yet to be built."""
+    if request.clone is None and known is not None and known.name == "demo":
+        return None, known
     clone = open_clone(_where(request, known), request.cache)
     if known is not None:
         return clone, known
-    name = request.repo or Path(str(request.clone)).name
+    name = request.repo or name_of(str(request.clone))
     return clone, spec.derive(Objects(clone.git_dir), clone.tip, name.replace("/", "-"))
 
 
@@ -152,8 +178,6 @@ def _where(request: MineRequest, known: Spec | None) -> str:
     """Where the clone is: as given, else where the specification says, else the name itself."""
     if request.clone is not None:
         return request.clone
-    if known is not None and known.name == "demo":
-        return str(demo.build(request.out / "work" / "demo"))
     where = known.clone_url if known is not None else request.repo
     if not where:
         raise UsageError(

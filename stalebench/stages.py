@@ -172,18 +172,26 @@ class _Composing:
 
 
 def validate(context: Context, engine: Engine) -> None:
-    """Write the checks, the valid pairs with their control, and every outcome that these rest on."""
+    """Write the checks, the valid pairs with their control, and every outcome that these rest on.
+
+    Without a clean pair the tables are written empty: see `nothing_to_do`.
+    """
     _drop(context, *VALIDATED)
     validation = _Validation(context, engine)
-    if not validation.clean:
-        raise NothingToDo(
-            "no candidate pair composes cleanly",
-            "the time span or --limit leaves few pairs",
-            "widen --since, --until or --within, and look at the rejections table",
-        )
     tables.write(context.out, "test_results", validation.check_cells(), part="checks")
     tables.write(context.out, "test_results", validation.control_cells(), part="pairs")
     validation.write()
+
+
+def nothing_to_do(out: Path) -> NothingToDo | None:
+    """What is to be said, beside the funnel, of a dataset in which no pair composes cleanly."""
+    if any(made.reason is None for made in tables.read(out, "compositions", Composition)):
+        return None
+    return NothingToDo(
+        "no candidate pair composes cleanly",
+        "the time span or --limit leaves few pairs",
+        "widen --since, --until or --within, and look at the rejections table",
+    )
 
 
 @dataclass
@@ -212,7 +220,7 @@ class _Validation:
     def check_cells(self) -> Iterator[Cell]:
         """Check every pull on every base that a clean pair needs, and yield the outcomes."""
         standing = [self.candidates[composition.candidate] for composition in self.clean]
-        for position in range(max(len(candidate.pulls) for candidate in standing)):
+        for position in range(max((len(candidate.pulls) for candidate in standing), default=0)):
             jobs = self._check_jobs(standing, position)
             self.context.progress.stage(f"check {_ordinal(position)}", len(jobs))
             for _, checked in self.engine.map(check, jobs):

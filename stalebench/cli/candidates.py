@@ -5,34 +5,19 @@ from __future__ import annotations
 from stalebench.cli import options
 
 
+@options.stage
 def candidates(
+    common: options.Common,
     *,
-    repo: options.Repo = None,
-    clone: options.Clone = None,
-    spec: options.SpecFile = None,
     within: options.Within = None,
     limit: options.Limit = None,
     pair: options.Pairs = None,
-    out: options.Out = None,
-    cache: options.Cache = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> None:
     """Pair eligible pulls that share a source file."""
     from stalebench import mine, progress, stages  # noqa: PLC0415 - what is slow waits until it is needed
     from stalebench.cli import output, requests  # noqa: PLC0415
 
-    request = requests.continued(
-        out=out,
-        repo=repo,
-        clone=clone,
-        spec_file=spec,
-        cache=cache,
-        within=within,
-        limit=limit,
-        pairs=tuple(pair or ()),
-    )
-    with progress.of(quiet=quiet) as told, mine.prepared(request, told) as context:
+    request = requests.continued(common, within=within, limit=limit, pairs=tuple(pair or ()))
+    with progress.of(quiet=common.quiet) as told, mine.prepared(request, told) as context:
         stages.candidates(context, request.within, request.limit, request.pairs)
-    output.stage(request.out, "candidates", as_json=json)
+    output.stage(request.out, "candidates", as_json=common.json)

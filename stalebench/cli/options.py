@@ -1,10 +1,13 @@
-"""The options that several commands share, each declared once."""
+"""The options that several commands share, each declared once, and the set that every stage takes."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple, get_type_hints
 
 import typer
 
@@ -63,3 +66,44 @@ Cache = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Show the traceback of an error.")]
+
+
+class Common(NamedTuple):
+    """What every stage is told: which repository, where its dataset is, and how to tell of it."""
+
+    repo: Repo = None
+    clone: Clone = None
+    spec: SpecFile = None
+    out: Out = None
+    cache: Cache = None
+    json: Json = False
+    quiet: Quiet = False
+    verbose: Verbose = False
+
+
+_FIRST: Final = ("repo", "clone", "spec")
+"""Those of them that help lists before a command's own options."""
+
+
+def stage(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the common options to those of a command, which gets them together as its first argument."""
+    common, own = _parameters(Common), _parameters(command)[1:]
+
+    @wraps(command)
+    def told(**given: Any) -> None:
+        command(Common(**{name: given.pop(name) for name in Common._fields}), **given)
+
+    first = [each for each in common if each.name in _FIRST]
+    rest = [each for each in common if each.name not in _FIRST]
+    told.__signature__ = inspect.Signature([*first, *own, *rest])  # type: ignore[attr-defined]
+    told.__annotations__ = {each.name: each.annotation for each in (*common, *own)}
+    return told
+
+
+def _parameters(source: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters of a function or a record, by keyword, with their types evaluated."""
+    hints = get_type_hints(source, include_extras=True)
+    return [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
+        for each in inspect.signature(source).parameters.values()
+    ]

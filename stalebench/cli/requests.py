@@ -11,52 +11,34 @@ from typing import TYPE_CHECKING, Any
 from stalebench.errors import UsageError
 
 if TYPE_CHECKING:
+    from stalebench.cli.options import Common
     from stalebench.mine import MineRequest
 
 
-def request(
-    *,
-    out: Path | None,
-    repo: str | None,
-    clone: str | None,
-    spec_file: Path | None,
-    cache: Path | None,
-    **choices: Any,
-) -> MineRequest:
+def request(common: Common, **choices: Any) -> MineRequest:
     """A request from scratch."""
     from stalebench.mine import MineRequest  # noqa: PLC0415 - slow
 
     return MineRequest(
-        out=out or default_out(repo, clone, spec_file),
-        repo=repo,
-        clone=clone,
-        spec_file=spec_file,
-        cache=cache,
+        out=_out(common),
+        repo=common.repo,
+        clone=common.clone,
+        spec_file=common.spec,
+        cache=common.cache,
         **choices,
     )
 
 
-def continued(
-    *,
-    out: Path | None,
-    repo: str | None,
-    clone: str | None,
-    spec_file: Path | None,
-    cache: Path | None,
-    **choices: Any,
-) -> MineRequest:
+def continued(common: Common, **choices: Any) -> MineRequest:
     """A request for a later stage: what the earlier stages were told stays, and so does the specification."""
     from stalebench.tables import describe  # noqa: PLC0415 - slow
 
-    folder = out or default_out(repo, clone, spec_file)
+    folder = _out(common)
     told = describe(folder).parameters
     kept = folder / "spec.toml"
+    spec = common.spec or (kept if kept.is_file() else None)
     start = request(
-        out=folder,
-        repo=repo,
-        clone=clone,
-        spec_file=spec_file or (kept if kept.is_file() else None),
-        cache=cache,
+        common._replace(out=folder, spec=spec),
         since=_day(told.get("since")),
         until=_day(told.get("until")),
         newest=told.get("newest"),
@@ -66,6 +48,10 @@ def continued(
         repeats=told.get("repeats", 2),
     )
     return replace(start, **choices)
+
+
+def _out(common: Common) -> Path:
+    return common.out or default_out(common.repo, common.clone, common.spec)
 
 
 def default_out(repo: str | None, clone: str | None, spec_file: Path | None) -> Path:
@@ -81,7 +67,9 @@ def default_out(repo: str | None, clone: str | None, spec_file: Path | None) -> 
     elif spec_file:
         name = spec_file.stem
     else:
-        name = Path(clone or "").name.removesuffix(".git")
+        from stalebench.source import name_of  # noqa: PLC0415 - slow
+
+        name = name_of(clone or "")
     return Path("data") / name
 
 

@@ -49,13 +49,11 @@ def derive(
 
     Save what it prints, correct it, and give it to `stalebench mine --spec FILE`.
     """
-    from pathlib import Path  # noqa: PLC0415 - what is slow waits until it is needed
-
-    from stalebench import spec  # noqa: PLC0415
+    from stalebench import spec  # noqa: PLC0415 - what is slow waits until it is needed
     from stalebench.cli import output  # noqa: PLC0415
     from stalebench.compose.objects import Objects  # noqa: PLC0415
-    from stalebench.source import open_clone  # noqa: PLC0415
+    from stalebench.source import name_of, open_clone  # noqa: PLC0415
 
     opened = open_clone(clone, cache)
-    called = name or Path(clone).name.removesuffix(".git")
+    called = name or name_of(clone)
     output.lines(spec.to_toml(spec.derive(Objects(opened.git_dir), opened.tip, called)).splitlines())

@@ -5,37 +5,23 @@ from __future__ import annotations
 from stalebench.cli import options
 
 
+@options.stage
 def validate(
+    common: options.Common,
     *,
-    repo: options.Repo = None,
-    clone: options.Clone = None,
-    spec: options.SpecFile = None,
     repeats: options.Repeats = 2,
     jobs: options.Jobs = None,
     engine: options.EngineName = "local",
-    out: options.Out = None,
-    cache: options.Cache = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> None:
     """Run the tests of each clean pair, and the control.
 
     Gold tests fail before a pull's patch and pass after it; then all columns of the human patches.
     """
-    from stalebench import mine, progress  # noqa: PLC0415 - what is slow waits until it is needed
+    from stalebench import mine, progress, stages  # noqa: PLC0415 - what is slow waits until it is needed
     from stalebench.cli import output, requests  # noqa: PLC0415
 
-    request = requests.continued(
-        out=out,
-        repo=repo,
-        clone=clone,
-        spec_file=spec,
-        cache=cache,
-        repeats=repeats,
-        engine=engine,
-        jobs=jobs or requests.cores(),
-    )
-    with progress.of(quiet=quiet) as told, mine.prepared(request, told) as context:
+    request = requests.continued(common, repeats=repeats, engine=engine, jobs=jobs or requests.cores())
+    with progress.of(quiet=common.quiet) as told, mine.prepared(request, told) as context:
         mine.validate(context, request)
-    output.stage(request.out, "validate", as_json=json)
+    output.stage(request.out, "validate", as_json=common.json)
+    output.ended(stages.nothing_to_do(request.out))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stalebench import tables
+from stalebench.cli import requests
 from tests.cli.command import Ran, stalebench
 
 
@@ -88,6 +89,102 @@ def test_no_repository_at_all_is_bad_usage(
     assert ran.code == 2
     assert "no repository is named" in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_clone_named_by_a_dot_has_a_dataset_of_its_own_name(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shop").symlink_to(clone)
+    monkeypatch.chdir(tmp_path / "shop")
+    assert requests.default_out(None, ".", None) == Path("data") / clone.name
+
+
+EMPTY_FUNNEL = (
+    ("pulls", "0", "0"),
+    ("candidates", "0", "0"),
+    ("compose", "0", "0"),
+    ("validate", "0", "0"),
+)
+
+
+def test_with_nothing_to_do_the_funnel_is_shown_before_the_error(clone: Path, tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    where = ("--repo", "demo", "--clone", clone, "--out", out, "--quiet")
+    ran = stalebench("mine", *where, "--since", "2030-01-01")
+    assert ran.code == 3
+    assert ran.err.startswith("stalebench: no candidate pair composes cleanly\nusual cause: ")
+    shown = [tuple(line.split()) for line in ran.out.splitlines()]
+    assert set(EMPTY_FUNNEL) < set(shown)
+    assert f"dataset  {out}" in ran.out
+    assert stalebench("query", out, "select count(*) as n from pairs", "--csv").out == "n\n0\n"
+
+
+def test_with_nothing_to_do_the_document_has_the_reasons(clone: Path, tmp_path: Path) -> None:
+    where = ("--repo", "demo", "--clone", clone, "--out", tmp_path / "data", "--quiet", "--json")
+    ran = stalebench("mine", *where, "--pair", "27+26")
+    assert ran.code == 3
+    read = json.loads(ran.out)
+    assert read["funnel"]["candidates"] == 1
+    assert (read["funnel"]["clean"], read["funnel"]["valid"]) == (0, 0)
+    assert sum(read["rejected"].values()) == read["funnel"]["pulls"] - read["funnel"]["eligible"] + 1
+    assert read["gold_delta"] == {"pairs": 0, "interfering": 0, "clashing": 0, "kinds": {}}
+    again = stalebench("validate", "--clone", clone, "--out", tmp_path / "data", "--quiet", "--json")
+    assert again.code == 3
+    assert json.loads(again.out) == {
+        "schema_version": 1,
+        "stage": "validate",
+        "out": str(tmp_path / "data"),
+        "entered": 0,
+        "passed": 0,
+        "rejected": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--since", "2024-02-01", "--until", "2024-02-01"), "no day is in"),
+        (("--since", "2024-02-02", "--until", "2024-02-01"), "no day is in"),
+        (("--within", "nan"), "within"),
+        (("--within", "inf"), "is no number of days"),
+    ],
+)
+def test_what_can_select_nothing_is_bad_usage(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    ran = stalebench("mine", "--repo", "demo", "--out", tmp_path / "data", *options)
+    assert ran.code == 2
+    assert said in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("stage", ["mine", "pulls"])
+def test_a_folder_of_something_else_is_left_untouched(tmp_path: Path, stage: str) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    ran = stalebench(stage, "--repo", "demo", "--out", tmp_path)
+    assert ran.code == 2
+    assert "files that are not a dataset's" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_dataset_of_another_repository_is_left_untouched(tmp_path: Path) -> None:
+    tables.create(tmp_path, "toy", {})
+    ran = stalebench("mine", "--repo", "demo", "--out", tmp_path)
+    assert ran.code == 2
+    assert "holds a dataset of toy, not of demo" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["dataset.json"]
+
+
+def test_a_clone_that_is_refused_leaves_no_folder(tmp_path: Path) -> None:
+    ran = stalebench("mine", "--clone", tmp_path / "nowhere", "--out", tmp_path / "data", "--quiet")
+    assert ran.code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_may_not_be_written_to_is_no_bug(tmp_path: Path) -> None:
+    (tmp_path / "work").touch()
+    ran = stalebench("mine", "--repo", "demo", "--out", tmp_path)
+    assert ran.code == 1
+    assert f"cannot write {tmp_path / 'work' / 'lock'}" in ran.err
+    assert "this is a bug" not in ran.err
 
 
 def test_an_unknown_repository_lists_the_known_ones(tmp_path: Path) -> None:
