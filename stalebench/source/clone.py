@@ -55,10 +55,19 @@ class Clone:
         )
 
     def pull_heads(self) -> dict[int, pygit2.Oid]:
-        """The heads of pulls that were fetched along, by number; empty where none were."""
-        found = ((name, _PULL_REF.match(name)) for name in self.repo.references)
-        targets = ((int(match[1]), self.repo.references[name].target) for name, match in found if match)
-        return {n: oid for n, oid in targets if isinstance(oid, pygit2.Oid) and oid in self.repo}
+        """The heads of pulls that were fetched along, by number; empty where none were.
+
+        A ref that is damaged, or that leads to no commit of this clone, tells nothing of its pull.
+        """
+        matches = [(name, match) for name in self.repo.references if (match := _PULL_REF.match(name))]
+        heads = {int(match[1]): self._commit_of(name) for name, match in matches}
+        return {number: head for number, head in heads.items() if head is not None}
+
+    def _commit_of(self, ref: str) -> pygit2.Oid | None:
+        try:
+            return self.repo.references[ref].peel(pygit2.Commit).id
+        except (pygit2.GitError, KeyError):
+            return None
 
     def commit(self, oid: pygit2.Oid | str) -> pygit2.Commit:
         """A commit that the clone must hold."""
@@ -117,6 +126,12 @@ def _refused(path: Path, said: str) -> SourceError:
             f"git refuses {path}: {said}",
             "the clone belongs to another user, as in a container",
             f"run `git config --global --add safe.directory {path}`",
+        )
+    if "object format" in said:
+        return SourceError(
+            f"{path} cannot be read: {said}",
+            "a repository that names its objects by SHA-256, which libgit2 does not read",
+            "convert it to SHA-1 with git fast-export and git fast-import, and pass the new clone",
         )
     return SourceError(
         f"{path} is not a git repository: {said}",

@@ -135,3 +135,30 @@ def test_a_clone_is_called_by_its_folder_or_address(
     (tmp_path / "people" / "shop.py" / ".git").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "people" / "shop.py")
     assert name_of(where) == name
+
+
+def test_a_sha_256_repository_is_refused_for_what_it_is(tmp_path: Path) -> None:
+    git("init", "--object-format=sha256", tmp_path / "new")
+    with pytest.raises(SourceError, match=r"cannot be read[\s\S]*SHA-256[\s\S]*fast-export"):
+        open_clone(str(tmp_path / "new"))
+
+
+def test_heads_of_pulls_that_lead_to_no_commit_tell_nothing(built: Builder) -> None:
+    first = built.land({"a.py": "1\n"})
+    second = built.land({"a.py": "2\n"})
+    refs = built.path / "refs/pull"
+    contents = {
+        1: first,
+        2: str(built.repo[second].peel(pygit2.Tree).id),
+        3: str(built.repo.create_blob(b"no commit")),
+        4: "garbage",
+        5: "",
+        6: "ref: refs/heads/nowhere",
+        7: "1" * 40,
+        8: second,
+    }
+    for number, content in contents.items():
+        (refs / str(number)).mkdir(parents=True)
+        (refs / str(number) / "head").write_text(content + "\n")
+    heads = open_clone(str(built.path)).pull_heads()
+    assert {number: str(head) for number, head in heads.items()} == {1: first, 8: second}
