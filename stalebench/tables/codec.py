@@ -14,7 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from stalebench.tables.schema import hints_of, is_record, item_of, without_none
+from stalebench.tables.columns import hints_of, is_record, item_of, without_none
 
 _UNSAFE = re.compile(r"(\\*)([\ud800-\udfff])|(\\+)(?=ud[89a-f][0-9a-f]{2})")
 _MARK = re.compile(r"(\\+)ud([89a-f][0-9a-f]{2})")

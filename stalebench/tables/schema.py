@@ -6,13 +6,8 @@ column may hold the name or the mail address of a person. Reads and writes nothi
 
 from __future__ import annotations
 
-import types
-import typing
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
-from functools import cache
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from stalebench.errors import DatasetError
 from stalebench.outcomes import Outcome
@@ -26,88 +21,13 @@ from stalebench.records import (
     Pull,
     Rejection,
 )
+from stalebench.tables.columns import Column, Table, hints_of, type_of
+from stalebench.tables.graded import GRADED
+
+__all__ = ["SCHEMA_VERSION", "TABLES", "Column", "Table", "hints_of", "table", "type_of"]
 
 SCHEMA_VERSION: Final = 1
 """Grows by one with each change that an older reader would misread."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its name, its DuckDB type and what it means."""
-
-    name: str
-    type: str
-    doc: str
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table: the record that a row holds, the columns it is sorted by, and what each column means."""
-
-    name: str
-    doc: str
-    record: Any
-    """A dataclass."""
-    key: tuple[str, ...]
-    stage: str
-    """The stage, and the command, that writes it."""
-    docs: Mapping[str, str]
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """The columns, in the order of the record's fields."""
-        hints = hints_of(self.record)
-        return tuple(Column(name, type_of(hint), self.docs.get(name, "")) for name, hint in hints.items())
-
-
-@cache
-def hints_of(record: Hashable) -> Mapping[str, Any]:
-    """The record's fields with their types, in order."""
-    hints = typing.get_type_hints(record)
-    return {field.name: hints[field.name] for field in fields(typing.cast("Any", record))}
-
-
-def type_of(hint: Any) -> str:
-    """The DuckDB type that holds a record's field. Raises TypeError for one that no table can hold."""
-    optional, inner = without_none(hint)
-    if optional:
-        return type_of(inner)
-    if typing.get_origin(hint) is tuple:
-        return f"{type_of(item_of(hint))}[]"
-    if isinstance(hint, type):
-        if is_record(hint):
-            members = (f'"{name}" {type_of(member)}' for name, member in hints_of(hint).items())
-            return f"STRUCT({', '.join(members)})"
-        for python, duckdb in _SCALARS:
-            if issubclass(hint, python):
-                return duckdb
-    raise TypeError(f"no column type for {hint!r}")
-
-
-def is_record(hint: Any) -> bool:
-    """Whether a type is a record: a row, or a struct in one."""
-    return is_dataclass(hint)
-
-
-_SCALARS: Final = ((bool, "BOOLEAN"), (int, "BIGINT"), (float, "DOUBLE"), (str, "VARCHAR"), (Enum, "VARCHAR"))
-
-
-def without_none(hint: Any) -> tuple[bool, Any]:
-    """Whether a type allows None, and the type without it."""
-    if typing.get_origin(hint) not in (types.UnionType, typing.Union):
-        return False, hint
-    members = [member for member in typing.get_args(hint) if member is not type(None)]
-    if len(members) != 1:
-        raise TypeError(f"no column type for {hint!r}")
-    return True, members[0]
-
-
-def item_of(hint: Any) -> Any:
-    """The type of the items of `tuple[X, ...]`."""
-    arguments = typing.get_args(hint)
-    if len(arguments) != 2 or arguments[1] is not Ellipsis:  # noqa: PLR2004 - X and the dots
-        raise TypeError(f"only tuple[X, ...] has a column type, not {hint!r}")
-    return arguments[0]
 
 
 def table(name: str) -> Table:
@@ -250,14 +170,14 @@ _REJECTIONS = Table(
 )
 _TEST_RESULTS = Table(
     "test_results",
-    "The outcome matrix: one test in one column of a check or of a pair.",
+    "The outcome matrix: one test in one column of a check, of a pair, or of a graded instance in one trial.",
     Cell,
     ("subject", "column", "suite", "repeat", "test"),
     "validate",
     {
-        "subject": "checks.id or pairs.id",
-        "column": "of a check: before, after; of a pair: W0, W1.., G0, G1.., M, H1..",
-        "suite": "which selection ran: gold, touched or alone",
+        "subject": "checks.id, pairs.id, or instances.id with the trial, as `id/0`",
+        "column": "of a check: before, after; of a pair: W0, W1.., G0, G1.., M, H1..; see runs for more",
+        "suite": "which selection ran: gold, touched, own (one task's gold tests) or alone",
         "repeat": "which run of the column, from 0",
         "test": "the test's id, as path::Class::name[parameters]",
         "function": "its function, as path::Qualified.name",
@@ -294,5 +214,6 @@ TABLES: Final[Mapping[str, Table]] = {
         _REJECTIONS,
         _TEST_RESULTS,
         _ENVIRONMENTS,
+        *GRADED,
     )
 }

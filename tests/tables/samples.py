@@ -24,7 +24,7 @@ from stalebench.records import (
     Rejection,
     Task,
 )
-from stalebench.tables.schema import hints_of, is_record, item_of, without_none
+from stalebench.tables.columns import hints_of, is_record, item_of, without_none
 
 TEXT = st.text(
     st.one_of(
