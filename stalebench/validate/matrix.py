@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from stalebench.environments import Built
 from stalebench.measures import Column, aligned, column
-from stalebench.records import Cell, Run, Suite
+from stalebench.records import Cell, Run, Suite, TestResult
 from stalebench.validate.check import cell
 from stalebench.validate.workspace import Workspace
 
@@ -25,9 +25,15 @@ class Matrix:
         self._runs: dict[tuple[str, str, int], Run] = {}
 
     def columns(self, names: Sequence[str], selection: str, suite: Suite, repeat: int = 0) -> list[Column]:
-        """Comparable columns of one suite. `selection` labels the suite in the table."""
-        runs = [self._run(name, selection, suite, repeat) for name in names]
-        return [column(results) for results in aligned(runs)]
+        """Columns of one suite, comparable with all that ran of it. `selection` is its label in the table.
+
+        A column that runs later can name further tests: in the earlier ones they are absent, or fail where
+        their file does not load. No measure changes by that, since nobody promised them.
+        """
+        for name in names:
+            self._run(name, selection, suite, repeat)
+        tables = self._comparable(selection, repeat)
+        return [column(tables[name]) for name in names]
 
     def functions(self, tests: Collection[str]) -> dict[str, str]:
         """The function of each of these tests."""
@@ -35,15 +41,18 @@ class Matrix:
         return {result.id: result.function for result in results if result.id in tests}
 
     def cells(self) -> Iterable[Cell]:
-        """Every cell run so far, comparable within each selection and repeat."""
-        for group in sorted({(selection, repeat) for _, selection, repeat in self._runs}):
-            names = [name for name, *rest in self._runs if tuple(rest) == group]
-            tables = aligned([self._runs[(name, *group)] for name in names])
-            for name, table in zip(names, tables, strict=True):
+        """Every cell run so far, each as `columns` has it."""
+        for selection, repeat in sorted({(selection, repeat) for _, selection, repeat in self._runs}):
+            for name, table in self._comparable(selection, repeat).items():
                 for result in table.values():
                     yield cell(
-                        self.subject, name, group[0], repeat=group[1], tree=self.trees[name], result=result
+                        self.subject, name, selection, repeat=repeat, tree=self.trees[name], result=result
                     )
+
+    def _comparable(self, selection: str, repeat: int) -> dict[str, dict[str, TestResult]]:
+        """The results of each column that ran of a selection, all with the same tests."""
+        group = {name: run for (name, *which), run in self._runs.items() if which == [selection, repeat]}
+        return dict(zip(group, aligned(list(group.values())), strict=True))
 
     def _run(self, name: str, selection: str, suite: Suite, repeat: int) -> Run:
         key = (name, selection, repeat)
