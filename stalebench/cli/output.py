@@ -67,13 +67,6 @@ def ended(problem: StalebenchError | None) -> None:
         raise SystemExit(problem.exit_code)
 
 
-def ended(problem: StalebenchError | None) -> None:
-    """Say on stderr what was found lacking once all was printed, and exit with its code; nothing for None."""
-    if problem is not None:
-        sys.stderr.write(f"stalebench: {problem}\n")
-        raise SystemExit(problem.exit_code)
-
-
 def columns(rows: Sequence[Sequence[object]], *, right: Sequence[int] = ()) -> Iterator[str]:
     """Rows of text in columns that line up; those numbered in `right` are flush right."""
     widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
