@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -16,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
 from stalebench.errors import InfraError
+from stalebench.run.scratch import clear_after
 from stalebench.validate.workspace import Site, Workspace
 
 Job = TypeVar("Job")
@@ -23,6 +25,9 @@ Result = TypeVar("Result")
 
 MOST_ATTEMPTS = 3
 """A job whose worker died so often is given up, and the command fails: what is done stays done."""
+
+LEAVE_SECONDS = 10.0
+"""How long a worker may take to give its place back."""
 
 PR_SET_PDEATHSIG = 1
 
@@ -74,7 +79,10 @@ class LocalEngine:
         self.workers.pop(slot).end()
 
     def close(self) -> None:
-        """End the workers at once; what they run dies with them."""
+        """Let idle workers give their places back, and end the others at once with all that they run."""
+        for slot in self.idle:
+            if slot in self.workers:
+                self.workers[slot].dismiss()
         for slot in list(self.workers):
             self._bury(slot)
 
@@ -87,12 +95,22 @@ class _Worker:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(site, slot, theirs, os.getpid()), daemon=True)
         self.process.start()
+        self.is_dismissed = False
         theirs.close()
 
+    def dismiss(self) -> None:
+        """Say that there is no more work."""
+        self.connection.close()
+        self.is_dismissed = True
+
     def end(self) -> None:
+        """Wait for a worker that was dismissed, and kill any other."""
+        if self.is_dismissed:
+            self.process.join(LEAVE_SECONDS)
         self.process.kill()
         self.process.join()
         self.connection.close()
+        clear_after(self.process.pid)
 
 
 def _work(site: Site, slot: int, jobs: Connection[Any, Any], parent: int) -> None:
@@ -104,12 +122,22 @@ def _work(site: Site, slot: int, jobs: Connection[Any, Any], parent: int) -> Non
         try:
             function, job = jobs.recv()
         except (EOFError, ConnectionError):
+            workspace.close()
             return
         try:
             answer = (True, function(workspace, job))
         except Exception as error:  # noqa: BLE001 - raised again where the result is taken
-            answer = (False, error)
+            answer = (False, _sendable(error))
         jobs.send(answer)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error itself, or what it says where it would not arrive: extension modules have such."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # noqa: BLE001 - whatever its class does on the way
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _received(connection: Connection[Any, Any]) -> Any:

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -36,13 +36,27 @@ def scratch_folder() -> Iterator[Path]:
 @cache
 def _session(process: int) -> Path:
     """The folder of this process: its lock tells other processes that it is alive."""
-    shared = Path(tempfile.gettempdir()) / f"stalebench-{os.geteuid()}"
+    shared = _shared()
     shared.mkdir(mode=0o700, exist_ok=True)
     _sweep(shared)
     session = Path(tempfile.mkdtemp(prefix=f"{process}-", dir=shared))
     _try_lock(session)  # held until this process ends
     atexit.register(_leave, session, process)
     return session
+
+
+def clear_after(process: int | None) -> None:
+    """Remove at once what a child that was killed has left; what cannot go now goes at the next start."""
+    for session in _shared().glob(f"{process}-*"):
+        with suppress(OSError):
+            handle = _try_lock(session)
+            if handle is not None:
+                os.close(handle)
+                remove(session)
+
+
+def _shared() -> Path:
+    return Path(tempfile.gettempdir()) / f"stalebench-{os.geteuid()}"
 
 
 def _leave(session: Path, process: int) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -103,6 +104,35 @@ def test_closing_ends_workers_that_are_at_work(local: Engine, jobs: Any, tmp_pat
     pids = _wait_for_pids(tmp_path)
     local.close()
     assert all(_gone(pid) for pid in pids)
+
+
+def test_closing_leaves_no_private_folder_of_any_worker(
+    site: Site, jobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    local = engine("local", site, 2)
+    _start_in_background(local.map(jobs.use_scratch, [1, 2]))
+    _wait_for_pids(tmp_path)
+    assert list(temporary.glob("*/*-*"))
+    local.close()
+    assert not list(temporary.glob("*/*-*"))
+
+
+def test_closing_lets_idle_workers_give_their_places_back(local: Engine, jobs: Any, tmp_path: Path) -> None:
+    assert sorted(job for job, _ in local.map(jobs.take_place, range(4))) == [0, 1, 2, 3]
+    local.close()
+    assert {path.name for path in tmp_path.glob("given-back-*")} == {"given-back-0", "given-back-1"}
+
+
+def test_an_error_that_cannot_be_sent_is_still_told(
+    local: Engine, jobs: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(RuntimeError, match="Unpicklable: job 1 broke"):
+        list(local.map(jobs.complain_unpicklably, [1]))
+    assert capfd.readouterr().err == ""
 
 
 def test_workers_die_with_a_parent_that_is_killed(jobs: Any, tmp_path: Path) -> None:
