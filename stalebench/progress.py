@@ -28,6 +28,10 @@ class Progress(Protocol):
         """Say something worth a line of its own."""
         ...
 
+    def status(self, text: str) -> None:
+        """Say what the current stage has come to so far; the next status replaces it."""
+        ...
+
 
 class Silent:
     """Tells nothing: for libraries, tests and `--quiet`."""
@@ -39,6 +43,9 @@ class Silent:
         """Tell nothing."""
 
     def note(self, text: str) -> None:
+        """Tell nothing."""
+
+    def status(self, text: str) -> None:
         """Tell nothing."""
 
     def __enter__(self) -> Self:
@@ -53,9 +60,11 @@ class Lines:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
+        self.last = ""
 
     def stage(self, name: str, total: int | None) -> None:
         """Print the stage's name, and how much there is to do."""
+        self._end()
         self.note(name if total is None else f"{name}: {total}")
 
     def advance(self, n: int = 1) -> None:
@@ -65,11 +74,20 @@ class Lines:
         """Print the note."""
         print(text, file=self.stream, flush=True)
 
+    def status(self, text: str) -> None:
+        """Keep it: what a stage came to is printed when it ends."""
+        self.last = text
+
+    def _end(self) -> None:
+        if self.last:
+            self.note(f"  {self.last}")
+        self.last = ""
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        return None
+        self._end()
 
 
 class Bars:
@@ -94,10 +112,12 @@ class Bars:
             redirect_stdout=False,
         )
         self.current: TaskID | None = None
+        self.name = ""
 
     def stage(self, name: str, total: int | None) -> None:
         """Draw a new bar, and let the one before stand as it is."""
         self._end()
+        self.name = name
         self.current = self.bars.add_task(name, total=total)
 
     def advance(self, n: int = 1) -> None:
@@ -108,6 +128,11 @@ class Bars:
     def note(self, text: str) -> None:
         """Print the note above the bars."""
         self.bars.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def status(self, text: str) -> None:
+        """Write it beside the name of the stage."""
+        if self.current is not None:
+            self.bars.update(self.current, description=f"{self.name} ({text})")
 
     def _end(self) -> None:
         """Complete the bar of a stage that never knew its total, and stop its clock."""

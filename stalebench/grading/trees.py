@@ -105,6 +105,10 @@ class Trees:
         """The base with all test patches."""
         return self.workspace.with_tests(self.instance.base_tree, *self.human.tests)
 
+    def solo_codes(self, numbers: Iterable[int]) -> list[Patch]:
+        """The solo code patches of these tasks. Raises Missing."""
+        return self._solo("C", numbers)
+
     def has_test_edits(self) -> bool:
         """Whether a solo patch edits tests, so that the columns with these edits differ."""
         return any(made.discarded for made in self.attempts.values() if made.condition is Condition.SOLO)

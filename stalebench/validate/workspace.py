@@ -30,6 +30,8 @@ class Site:
     cache: Path | None = None
     repeats: int = 2
     """How often each column that decides a verdict is run in all."""
+    runs: Path | None = None
+    """Where stored runs are, if not in `work`."""
 
 
 class NotComposing(StalebenchError):
@@ -58,9 +60,8 @@ class Workspace:
     def runner(self) -> Runner:
         """Runs suites in this worker's checkout, and remembers every result."""
         checkout = Checkout(self.site.work / "checkouts" / str(self.slot))
-        return Runner(
-            self.objects, checkout, RunStore(self.site.work / "runs" / _ran_by(self.spec)), self.spec
-        )
+        stored = self.site.runs or self.site.work / "runs"
+        return Runner(self.objects, checkout, RunStore(stored / _ran_by(self.spec)), self.spec)
 
     def built(self, commit: str) -> Built:
         """The environment of a commit. Raises EnvironmentBroken."""

@@ -1,0 +1,112 @@
+"""From the valid pairs of a dataset to instances; for more than two tasks, groups of pairs on one base.
+
+A group of N pulls is an instance if each two of them are a valid pair on the same base commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+from pathlib import Path
+
+from stalebench import tables
+from stalebench.errors import NothingToDo, UsageError
+from stalebench.grading.records import Assigned, Instance
+from stalebench.records import Check, Pair, Pull, Task
+
+MINED = "mined"
+
+
+def instances(
+    data: Path, tasks: int = 2, only: Collection[str] = (), limit: int | None = None
+) -> list[Instance]:
+    """The instances of a dataset, by id; `only` names them, `limit` takes the first so many.
+
+    Raises DatasetError for a dataset without valid pairs' tables, UsageError for a name that is none of them,
+    NothingToDo where there is none.
+    """
+    making = _Making(data)
+    found = sorted(making.pairs() if tasks == 2 else making.groups(tasks), key=lambda one: one.id)  # noqa: PLR2004
+    _refuse_unknown(only, {instance.id for instance in found})
+    kept = [instance for instance in found if not only or instance.id in only][:limit]
+    if not kept:
+        raise NothingToDo(
+            f"{data} holds no valid {'pair' if tasks == 2 else f'group of {tasks}'}",  # noqa: PLR2004
+            "mining found none, or was stopped before its last stage",
+            "mine a longer time span, or look at `stalebench query DATA 'from funnel'`",
+        )
+    return kept
+
+
+def _refuse_unknown(only: Collection[str], known: Collection[str]) -> None:
+    unknown = sorted(set(only) - set(known))
+    if unknown:
+        raise UsageError(
+            f"no valid pair: {', '.join(unknown)}",
+            "a slip in the name, or the pair was rejected",
+            "list them with `stalebench query DATA 'select id from pairs'`",
+        )
+
+
+class _Making:
+    """Joins the tables of a dataset."""
+
+    def __init__(self, data: Path) -> None:
+        self.valid = list(tables.read(data, "pairs", Pair))
+        self.checks = {check.id: check for check in tables.read(data, "checks", Check)}
+        wanted = {task.pull for pair in self.valid for task in pair.tasks}
+        self.pulls = {pull.id: pull for pull in tables.read(data, "pulls", Pull) if pull.id in wanted}
+
+    def pairs(self) -> Iterator[Instance]:
+        for pair in self.valid:
+            yield self._instance(pair.id, [pair], pair.tasks)
+
+    def groups(self, size: int) -> Iterator[Instance]:
+        by_base: dict[str, list[Pair]] = {}
+        for pair in self.valid:
+            by_base.setdefault(pair.base_commit, []).append(pair)
+        for pairs in by_base.values():
+            yield from self._groups_on(pairs, size)
+
+    def _groups_on(self, pairs: Iterable[Pair], size: int) -> Iterator[Instance]:
+        joined = {frozenset(task.pull for task in pair.tasks): pair for pair in pairs}
+        tasks = {task.pull: task for pair in joined.values() for task in pair.tasks}
+        by_landing = sorted(tasks.values(), key=lambda task: (self.pulls[task.pull].merged_at, task.pull))
+        for group in combinations(by_landing, size):
+            members = [frozenset((one.pull, other.pull)) for one, other in combinations(group, 2)]
+            if all(pair in joined for pair in members):
+                name = "+".join(task.pull for task in reversed(group))
+                yield self._instance(name, [joined[pair] for pair in members], group)
+
+    def _instance(self, name: str, pairs: list[Pair], tasks: tuple[Task, ...]) -> Instance:
+        first = pairs[0]
+        known = [pair.concurrent for pair in pairs]
+        return Instance(
+            id=name,
+            repo=first.repo,
+            tier=MINED,
+            base_commit=first.base_commit,
+            base_tree=first.base_tree,
+            environment=first.environment,
+            by_function=any(pair.by_function for pair in pairs),
+            concurrent=None if None in known else all(known),
+            tasks=tuple(self._assigned(task) for task in tasks),
+            flaky=tuple(sorted({test for pair in pairs for test in pair.flaky})),
+        )
+
+    def _assigned(self, task: Task) -> Assigned:
+        pull, check = self.pulls[task.pull], self.checks[task.check]
+        return Assigned(
+            repo=task.repo,
+            pull=task.pull,
+            title=pull.title,
+            text=pull.text,
+            gold=check.gold,
+            gold_files=check.gold_files,
+            f2p=task.f2p,
+            p2p=task.p2p,
+            code_patch=task.code_patch,
+            test_patch=task.test_patch,
+            from_commit=pull.base_commit,
+            to_commit=pull.merge_commit,
+        )
