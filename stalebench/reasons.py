@@ -48,7 +48,7 @@ class Reason(StrEnum):
     """A submodule bump, or another change that no tree of files can hold."""
     # validate
     NO_GOLD_TESTS = "no_gold_tests"
-    """Test files are changed, but no test function is added or changed, or none of it is ever collected."""
+    """Test files are changed, but no test function is added or changed, or none runs before and after."""
     PASSES_ON_BASE = "gold_passes_on_base"
     """No gold test fails on the base: it does not need the patch there (drift)."""
     FAILS_WITH_PATCH = "gold_fails_with_patch"

@@ -57,7 +57,7 @@ class Candidate:
     id: str
     repo: str
     pulls: tuple[str, ...]
-    base_commit: str | None
+    base_commit: str
     days_apart: float
     shared_files: tuple[str, ...]
     shared_symbols: tuple[str, ...]
@@ -247,7 +247,7 @@ class Cell:
 
     `subject` is the check's or the pair's id. Columns of a check are `before` and `after`; those of a pair
     are the design's W0, W1.., G0, G1.., M, H1... `suite` tells which selection ran: `gold`, `touched`, or
-    `alone`. `repeat` counts from 0.
+    `alone` with the beginning of its suite's id. `repeat` counts from 0.
     """
 
     subject: str

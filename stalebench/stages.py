@@ -268,7 +268,7 @@ class _Validation:
         return sorted(jobs.values(), key=lambda job: (self.objects.date_of(job.base_commit), job.id))
 
     def _job(self, candidate: Candidate, position: int) -> CheckJob:
-        return CheckJob(self.pulls[candidate.pulls[position]], candidate.base_commit or "")
+        return CheckJob(self.pulls[candidate.pulls[position]], candidate.base_commit)
 
     def _stands(self, candidate: Candidate, position: int) -> bool:
         """Whether the pair survives the check of its pull at this place; if not, its rejection is noted."""

@@ -51,7 +51,7 @@ def paired(built: Builder, within: float | None = None, limit: int | None = None
 
 
 def test_two_pulls_that_share_a_source_file_are_a_pair_on_the_older_base(built: Builder) -> None:
-    base = built.tip
+    base = built.tip or ""
     change(built, 1, {"shop/a.py": CODE.format(1, 0)}, day=1)
     change(built, 2, {"shop/a.py": CODE.format(2, 0), "shop/b.py": "b"}, day=3)
     assert paired(built) == [

@@ -75,7 +75,7 @@ _CANDIDATES = Table(
         "id": "the pulls' ids joined by +, the newest first",
         "repo": "the repository",
         "pulls": "the pulls' ids, the one that landed first first",
-        "base_commit": "the merge base of the pulls' base commits; null for unrelated histories",
+        "base_commit": "the merge base of the pulls' base commits",
         "days_apart": "days between the landings",
         "shared_files": "source files that both change",
         "shared_symbols": "functions and classes that both touch, as path::Qualified.name",
@@ -177,7 +177,7 @@ _TEST_RESULTS = Table(
     {
         "subject": "checks.id, pairs.id, or instances.id with the trial, as `id/0`",
         "column": "of a check: before, after; of a pair: W0, W1.., G0, G1.., M, H1..; see runs for more",
-        "suite": "which selection ran: gold, touched, own (one task's gold tests) or alone",
+        "suite": "which selection ran: gold, touched, own (one task's gold tests), `alone` and a suite's id",
         "repeat": "which run of the column, from 0",
         "test": "the test's id, as path::Class::name[parameters]",
         "function": "its function, as path::Qualified.name",

@@ -133,10 +133,17 @@ class _Checking:
         return self._confirmed(fixed)
 
     def _rejected_without_fixed(self) -> Checked:
-        before = self._classes("before", 0)
+        """Nothing fails before and passes after; a test that is absent on one side did neither there."""
+        before, after = self._classes("before", 0), self._classes("after", 0)
         if passing(before):
             return self._rejected(Reason.PASSES_ON_BASE, _named(passing(before)))
-        return self._rejected(Reason.NO_GOLD_TESTS, "none of the gold tests ran: skipped, or never collected")
+        if passing(after):
+            why = f"skipped or missing without the code patch: {_named(passing(after))}"
+        elif failing(before):
+            why = f"skipped or missing with the code patch: {_named(failing(before))}"
+        else:
+            why = "none of the gold tests ran: skipped, or never collected"
+        return self._rejected(Reason.NO_GOLD_TESTS, why)
 
     def _rejected_or_flaky(self, fixed: Tests) -> Checked:
         """A gold test fails with the patch; it is only a rejection if it fails each time."""

@@ -74,7 +74,7 @@ def _uncontrolled(job: ControlJob) -> Pair:
     return Pair(
         id=candidate.id,
         repo=candidate.repo,
-        base_commit=candidate.base_commit or "",
+        base_commit=candidate.base_commit,
         base_tree=composition.base_tree,
         environment=job.checks[0].environment or "",
         tasks=tuple(map(_task, job.pulls, job.checks, job.patches)),

@@ -8,8 +8,8 @@ import pytest
 
 from stalebench import tables
 from stalebench.reasons import Reason, Stage
+from stalebench.tables.columns import hints_of, type_of, without_none
 from stalebench.tables.document import described, page, reasons
-from stalebench.tables.schema import hints_of, type_of
 
 
 class Colour(StrEnum):
@@ -53,6 +53,12 @@ def test_each_column_is_documented_and_each_document_has_its_column(table: table
     assert list(table.docs) == names
     assert all(doc and "\n" not in doc for doc in table.docs.values())
     assert set(table.key) <= set(names)
+
+
+@pytest.mark.parametrize("table", tables.TABLES.values(), ids=lambda table: table.name)
+def test_a_column_that_is_said_to_be_null_can_be(table: tables.Table) -> None:
+    said = {column.name for column in table.columns if "null" in column.doc}
+    assert said <= {name for name, hint in hints_of(table.record).items() if without_none(hint)[0]}
 
 
 def test_the_tables_of_the_issue_are_there() -> None:

@@ -85,6 +85,34 @@ def test_tests_that_are_all_skipped_are_no_gold_tests(make_shop: MakeShop) -> No
     assert {cell.outcome for cell in found.cells} == {Outcome.SKIPPED}
 
 
+SKIPPING = "import pytest\n\nfrom shop.one import one\n\n\n@pytest.mark.skipif({0}, reason='')\n"
+TRUE_TEST = "def test_one():\n    assert True\n"
+
+
+def test_a_test_that_is_skipped_without_the_code_did_not_fail_there(make_shop: MakeShop) -> None:
+    found = checked(make_shop(), SKIPPING.format("one() == 0") + TRUE_TEST)
+    assert {(cell.column, cell.outcome) for cell in found.cells} == {
+        ("before", Outcome.SKIPPED),
+        ("after", Outcome.PASSED),
+    }
+    assert found.check.reason is Reason.NO_GOLD_TESTS
+    assert found.check.detail == f"skipped or missing without the code patch: {GOLD}"
+    assert (found.check.f2p, found.check.p2p) == ((), ())
+
+
+def test_a_test_that_is_skipped_with_the_code_was_not_made_to_pass(make_shop: MakeShop) -> None:
+    found = checked(make_shop(), SKIPPING.format("one() == 1") + TRUE_TEST.replace("True", "False"))
+    assert found.check.reason is Reason.NO_GOLD_TESTS
+    assert found.check.detail == f"skipped or missing with the code patch: {GOLD}"
+
+
+def test_a_skipped_test_beside_one_that_fails_before_is_in_neither_list(make_shop: MakeShop) -> None:
+    skipped = "@pytest.mark.skipif(one() == 0, reason='')\ndef test_two():\n    assert True\n"
+    found = checked(make_shop(), f"import pytest\n\n{NEEDS}\n\n{skipped}")
+    assert found.check.reason is None
+    assert (found.check.f2p, found.check.p2p, found.check.flaky) == ((GOLD,), (), ())
+
+
 def test_a_change_of_no_test_function_has_no_gold_tests(make_shop: MakeShop) -> None:
     found = checked(make_shop(), "# nothing yet\n")
     assert found.check.reason is Reason.NO_GOLD_TESTS
