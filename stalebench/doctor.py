@@ -140,7 +140,7 @@ def _machine() -> Iterator[Finding]:
         "memory",
         memory >= MEMORY_GIB,
         f"{memory:.1f} GiB",
-        f"tests of large projects take {MEMORY_GIB:.0f} GiB; run fewer at once with --workers 1",
+        f"tests of large projects take {MEMORY_GIB:.0f} GiB; run fewer at once with --jobs 1",
         needed=False,
     )
 
@@ -150,8 +150,7 @@ def _space(cache: Path) -> Iterator[Finding]:
         ("disk of the cache", cache, CACHE_GIB),
         ("disk of the temporary folder", Path(tempfile.gettempdir()), TEMPORARY_GIB),
     ):
-        there = next(above for above in (folder, *folder.parents) if above.exists())
-        free = shutil.disk_usage(there).free / GIB
+        free = shutil.disk_usage(_nearest(folder)).free / GIB
         yield Finding(
             name,
             free >= wanted,
@@ -162,8 +161,7 @@ def _space(cache: Path) -> Iterator[Finding]:
 
 def _cache(folder: Path) -> Iterator[Finding]:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=_nearest(folder)):  # it is made when there is something to keep
             pass
     except OSError as error:
         yield Finding("cache", ok=False, detail=f"{folder}: {error.strerror}", fix="set STALEBENCH_CACHE")
@@ -181,6 +179,11 @@ def _cache(folder: Path) -> Iterator[Finding]:
             + ", ".join(str(each) for each in torn),
             needed=False,
         )
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder, or what there is above it."""
+    return next(above for above in (folder, *folder.parents) if above.exists())
 
 
 def _environments(cache: Path) -> list[Path]:

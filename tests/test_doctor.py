@@ -67,6 +67,13 @@ def test_what_a_killed_build_left_is_said(tmp_path: Path) -> None:
     assert str(torn) in found["half-built environments"].fix
 
 
+def test_looking_makes_no_folder(tmp_path: Path) -> None:
+    found = by_name(check(tmp_path / "cache" / "deeper"))
+    assert found["cache"].ok
+    assert "0 environments" in found["cache"].detail
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_cache_that_is_no_folder_is_said(tmp_path: Path) -> None:
     (tmp_path / "cache").touch()
     found = by_name(check(tmp_path / "cache"))["cache"]

@@ -82,7 +82,7 @@ class EnvironmentStore:
             f"no environment for {spec.name} at {commit[:12]}:\n"
             + "\n".join(f"{rung}: {said}" for rung, said in failures),
             "no recipe of the specification covers that date, or the packages of that time are gone",
-            "add a recipe for that date: save the specification with `stalebench spec`, and pass the file",
+            "add a recipe for that date to what `stalebench spec show` prints, and pass that file",
         )
 
     def _environment(

@@ -48,6 +48,11 @@ def address_of(where: str) -> str | None:
     return None
 
 
+def without_credentials(text: str) -> str:
+    """The text with no name or password in the addresses in it: for the disk and the terminal."""
+    return re.sub(r"(?<=://)[^/@\s]*@", "", text)
+
+
 def folder_of(address: str, cache: Path | None = None) -> Path:
     """Where the clone of an address is kept."""
     words = re.findall(r"[\w-]+", address.removesuffix(".git").partition("://")[2] or address)
@@ -60,10 +65,9 @@ def fetched(address: str, cache: Path | None = None, *, verbose: bool = False) -
     folder = folder_of(address, cache)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _locked(folder.with_suffix(".lock")):
-        if not (folder / "HEAD").exists():
-            _git("init", "--quiet", "--bare", str(folder), address=address)
-            plain = re.sub(r"(?<=://)[^/@]*@", "", address)  # no credentials on disk
-            _git("-C", str(folder), "config", "remote.origin.url", plain, address=address)
+        _git("init", "--quiet", "--bare", str(folder), address=address)  # which keeps what is there
+        plain = without_credentials(address)
+        _git("-C", str(folder), "config", "remote.origin.url", plain, address=address)
         head = _remote_head(folder, address)
         for refs in _STEPS:
             shown = ("--progress",) if verbose else ("--quiet",)
@@ -78,7 +82,7 @@ def _remote_head(folder: Path, address: str) -> str:
     found = re.search(r"^ref: (refs/heads/\S+)\tHEAD$", told, re.MULTILINE)
     if found is None:
         raise SourceError(
-            f"{address} does not say which branch is its main one",
+            f"{without_credentials(address)} does not say which branch is its main one",
             "an empty repository, or a detached HEAD on the server",
             "clone it by hand and pass the path",
         )
@@ -104,8 +108,9 @@ def _git(*arguments: str, address: str, verbose: bool = False) -> str:
     except FileNotFoundError as error:
         raise SourceError("git is not on PATH", "it is not installed", "install git 2.30 or newer") from error
     if done.returncode:
+        said = (done.stderr or "").strip()
         raise SourceError(
-            f"git could not fetch {address}: {(done.stderr or '').strip() or 'see above'}",
+            without_credentials(f"git could not fetch {address}: {said or 'see above'}"),
             "a misspelt or private repository, or no network",
             "check the address with `git ls-remote`; or pass the path of a clone you have",
         )

@@ -29,7 +29,7 @@ class Fields:
         return SpecError(
             f"{self._file}: {self._prefix}{key}: expected {expected}; {found}",
             "a slip in a specification that was written by hand",
-            "correct the file; `stalebench spec NAME` prints one that is right",
+            "correct the file; `stalebench spec show NAME` prints one that is right",
         )
 
     def text(self, key: str, pattern: str = r".+", expected: str = "text", default: str | None = None) -> str:

@@ -150,6 +150,22 @@ def test_credentials_of_an_address_are_not_kept(built: Builder, address: str, tm
     assert "s3cret" not in str(folder)
 
 
+def test_credentials_of_an_address_are_not_shown(address: str, tmp_path: Path) -> None:
+    secret = address.replace("://", "://someone:hunter2@")
+    with pytest.raises(SourceError, match="could not fetch") as caught:
+        open_clone(f"{secret}/nowhere.git", tmp_path / "cache")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_clone_that_was_killed_before_it_knew_its_origin_learns_it(built: Builder, tmp_path: Path) -> None:
+    built.land({"a.py": ""})
+    origin = f"file://{built.path}"
+    folder = folder_of(origin, tmp_path / "cache")
+    subprocess.run(["git", "init", "--quiet", "--bare", str(folder)], check=True)
+    opened = open_clone(origin, tmp_path / "cache")
+    assert opened.repo.remotes["origin"].url == origin
+
+
 @pytest.mark.parametrize(
     ("where", "address"),
     [
