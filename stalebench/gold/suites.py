@@ -12,7 +12,7 @@ from stalebench.gold.functions import changed_and_users, gold_functions
 from stalebench.records import Suite
 from stalebench.spec import Spec
 from stalebench.suites import suite
-from stalebench.syntax import definitions
+from stalebench.syntax import definitions, parse
 
 
 def gold_suite(objects: Objects, spec: Spec, patch: Patch, tree: str) -> Suite:
@@ -30,6 +30,18 @@ def gold_suite(objects: Objects, spec: Spec, patch: Patch, tree: str) -> Suite:
             functions |= {f"{change.path}::{name}" for name in names}
             files |= collecting
     return suite(files, functions)
+
+
+def unparsed(objects: Objects, patch: Patch) -> tuple[str, ...]:
+    """The Python files of a test patch that this Python cannot parse: no test of theirs is known."""
+    found = []
+    for change in patch.changes:
+        if change.new is not None and change.path.endswith(".py"):
+            try:
+                parse(objects.blob(change.new.id))
+            except SyntaxError:
+                found.append(change.path)
+    return tuple(found)
 
 
 def touched_suite(objects: Objects, spec: Spec, patches: Sequence[Patch], tree: str) -> Suite:

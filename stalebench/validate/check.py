@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stalebench.errors import EnvironmentBroken, RunBroken, StalebenchError
-from stalebench.gold import gold_suite
+from stalebench.gold import gold_suite, unparsed
 from stalebench.measures import Tests, aligned, column, differing, failing, passing
 from stalebench.outcomes import Class
 from stalebench.reasons import Reason
@@ -48,9 +48,7 @@ def check(workspace: Workspace, job: CheckJob) -> Checked:
     except NotComposing as error:
         return Checked(_uncomposed(job, error))
     if not subject.gold:
-        return Checked(
-            replace(subject, reason=Reason.NO_GOLD_TESTS, detail="no test function is added or changed")
-        )
+        return Checked(replace(subject, reason=Reason.NO_GOLD_TESTS, detail=_without_gold(workspace, job)))
     try:
         return _Checking(workspace, subject).verdict()
     except EnvironmentBroken as error:
@@ -62,6 +60,13 @@ def check(workspace: Workspace, job: CheckJob) -> Checked:
 def headline(error: StalebenchError) -> str:
     """The first line of what happened: the rest may differ between machines, and stays out of tables."""
     return error.message.partition("\n")[0]
+
+
+def _without_gold(workspace: Workspace, job: CheckJob) -> str:
+    _, tests = workspace.patches(job.pull)
+    strange = unparsed(workspace.objects, tests)
+    parsing = f"; of {', '.join(strange)} nothing is known, since it does not parse" if strange else ""
+    return f"no test function is added or changed{parsing}"
 
 
 def _uncomposed(job: CheckJob, error: NotComposing) -> Check:

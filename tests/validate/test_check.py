@@ -119,6 +119,13 @@ def test_a_change_of_no_test_function_has_no_gold_tests(make_shop: MakeShop) -> 
     assert found.cells == ()
 
 
+def test_a_test_file_that_does_not_parse_is_named(make_shop: MakeShop) -> None:
+    found = checked(make_shop(), "def test_one():\n    print 'Python 2'\n")
+    assert found.check.reason is Reason.NO_GOLD_TESTS
+    assert "tests/test_one.py nothing is known, since it does not parse" in found.check.detail
+    assert "parse" not in checked(make_shop(), "# nothing yet\n").check.detail
+
+
 def test_a_broken_environment_is_no_verdict(make_shop: MakeShop) -> None:
     shop = make_shop({"shop/__init__.py": "raise RuntimeError('broken for everybody')\n"})
     found = checked(shop, NEEDS)
