@@ -27,6 +27,8 @@ class ProcessLimits:
     file_mib: int = 2048
     free_mib: int = 256
     """What must stay free on the disk: a run that meets a full one tells nothing, and ends with an error."""
+    address_space: bool = True
+    """Whether to cap what may be reserved, too: engines of JavaScript reserve more than any sensible cap."""
 
 
 class Ending(StrEnum):
@@ -77,8 +79,9 @@ def resource_limits(limits: ProcessLimits, processes: int | None) -> dict[str, t
         "RLIMIT_CORE": 0,
         "RLIMIT_FSIZE": limits.file_mib * _MIB,
         "RLIMIT_NOFILE": _OPEN_FILES,
-        "RLIMIT_AS": space * _MIB,
     }
+    if limits.address_space:
+        values["RLIMIT_AS"] = space * _MIB
     if processes is not None:
         values["RLIMIT_NPROC"] = processes
     return {name: (value, value) for name, value in values.items() if hasattr(resource, name)}

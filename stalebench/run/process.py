@@ -51,8 +51,11 @@ class Process:
 
     The file system is read-only for it but for `writable` and a private HOME and temporary folder. Of the
     folders that are covered (homes, /tmp, /run) it sees only what lies in `cwd`, `writable`, `readable`,
-    PYTHONPATH and its interpreter's folders. All this as far as the machine grants it: see `capabilities`;
-    `isolation` names the steps to take instead of all that are granted.
+    PYTHONPATH and its interpreter's folders; likewise of those named by `hidden`. All this as far as the
+    machine grants it: see `capabilities`; `isolation` names the steps to take instead of all that are granted.
+
+    `scratch` keeps HOME and the temporary folder for the next process; `output` is a file for all that it
+    writes to standard output and standard error, up to the limit.
     """
 
     def __init__(
@@ -64,6 +67,9 @@ class Process:
         payload: bytes = b"",
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
+        hidden: Sequence[Path] = (),
+        scratch: Path | None = None,
+        output: Path | None = None,
         limits: ProcessLimits | None = None,
         isolation: Sequence[str] | None = None,
     ) -> None:
@@ -73,6 +79,9 @@ class Process:
         self._payload = payload
         self._writable = [Path(os.path.abspath(path)) for path in writable]  # noqa: PTH100 - links stay
         self._readable = list(readable)
+        self._hidden = list(hidden)
+        self._scratch = scratch
+        self._output = output
         self._limits = limits or ProcessLimits()
         self._isolation = isolation
         self._events: queue.SimpleQueue[Event] = queue.SimpleQueue()
@@ -82,9 +91,10 @@ class Process:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            scratch = stack.enter_context(scratch_folder())
+            scratch = self._scratch or stack.enter_context(scratch_folder())
+            sink = None if self._output is None else stack.enter_context(self._output.open("wb"))
             request = self._request(scratch)
-            supervisor = Supervisor(request, self._payload, self._limits, self._events.put)
+            supervisor = Supervisor(request, self._payload, self._limits, self._events.put, sink)
             supervisor.start()
             stack.callback(supervisor.join)
             stack.callback(supervisor.kill)
@@ -140,9 +150,9 @@ class Process:
         program = self._program()
         writable = [str(path) for path in self._writable]
         visible = visible_folders(program, self._cwd, self._env, [*self._readable, *self._writable])
-        covered = covers(scratch, visible) if "files" in steps else []
+        covered = covers(scratch, visible, self._hidden) if "files" in steps else []
         inside = _TEMPORARY if (_TEMPORARY, str(scratch)) in covered else str(scratch)
-        (scratch / "home").mkdir(mode=0o700)
+        (scratch / "home").mkdir(mode=0o700, exist_ok=True)
         processes = self._limits.processes
         private = home_variables(inside) | {CHANNEL_VARIABLE: "3", CONFIG_VARIABLE: "4"}
         if "processes" not in steps:

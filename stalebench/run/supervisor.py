@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from stalebench.errors import RunBroken
 from stalebench.run.launch import launch
@@ -31,7 +31,7 @@ Event = Line | Status | RunBroken
 class Supervisor:
     """One process under watch, by a thread of its own.
 
-    Calls `deliver` with each line, and at the end with a status or an error.
+    Calls `deliver` with each line, and at the end with a status or an error; writes all output to `sink`.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Supervisor:
         payload: bytes,
         limits: ProcessLimits,
         deliver: Callable[[Event], None],
+        sink: BinaryIO | None = None,
     ) -> None:
         self._thread = threading.Thread(target=self._run, name="stalebench-supervisor", daemon=True)
         self.started = threading.Event()
@@ -48,6 +49,7 @@ class Supervisor:
         self._payload = memoryview(payload)
         self._limits = limits
         self._deliver = deliver
+        self._sink = sink
         self._selector = selectors.DefaultSelector()
         self._open: set[int] = set()
         self._closing = threading.Lock()
@@ -211,6 +213,8 @@ class Supervisor:
         data = self._read(self._output)
         if not data:
             return data is None and not self._over
+        if self._sink is not None:
+            self._sink.write(data)
         self.tail += data
         if len(self.tail) > 2 * _KEPT_OUTPUT:
             del self.tail[:-_KEPT_OUTPUT]

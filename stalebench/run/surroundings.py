@@ -56,12 +56,12 @@ def home_variables(scratch: str) -> dict[str, str]:
 def visible_folders(program: Path, cwd: Path, env: Mapping[str, str], further: Sequence[Path]) -> list[str]:
     """Folders that the process must see even if a covered folder holds them; as named and as resolved."""
     python_path = [Path(part) for part in env.get("PYTHONPATH", "").split(os.pathsep) if part]
-    named = [cwd, *python_path, *further, *_interpreter_folders(program)]
+    named = [cwd, *python_path, *further, *interpreter_folders(program)]
     both = [folder for path in named for folder in (Path(os.path.abspath(path)), path.resolve())]  # noqa: PTH100
     return sorted({str(folder) for folder in both if folder.exists()})
 
 
-def _interpreter_folders(program: Path) -> list[Path]:
+def interpreter_folders(program: Path) -> list[Path]:
     """Where a virtual environment and the interpreter it stems from live, link by link."""
     folders = [program.parent.parent]
     while program.is_symlink():
@@ -70,11 +70,11 @@ def _interpreter_folders(program: Path) -> list[Path]:
     return [folder for folder in folders if len(folder.parts) > 1]
 
 
-def covers(scratch: Path, visible: Sequence[str]) -> list[tuple[str, str]]:
+def covers(scratch: Path, visible: Sequence[str], hidden: Sequence[Path] = ()) -> list[tuple[str, str]]:
     """Which folders to cover, and with what: `scratch`, or nothing at all (an empty text)."""
     own_home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
     chosen: list[tuple[str, str]] = []
-    for folder in dict.fromkeys([*_COVERED, str(own_home)]):
+    for folder in dict.fromkeys([*_COVERED, str(own_home), *map(str, hidden)]):
         path = Path(folder)
         inside_another = any(path.is_relative_to(other) for other, _ in chosen)
         is_needed = any(path.is_relative_to(shown) for shown in visible)

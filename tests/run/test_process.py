@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -244,6 +245,7 @@ def test_a_closed_channel_is_not_the_end(folder: Path) -> None:
 DAEMON = (
     HOLD
     + """
+import resource
 import signal
 if os.fork() == 0:
     os.setsid()
@@ -701,3 +703,60 @@ def test_a_late_kill_hits_nobody_else(folder: Path) -> None:
 def test_capabilities_are_told_by_name() -> None:
     assert [capability.name for capability in capabilities()] == ["files", "network", "ipc", "processes"]
     assert all(capability.detail for capability in capabilities())
+
+
+@needs("files")
+def test_what_is_named_hidden_is_not_seen_but_for_what_is_needed_in_it(folder: Path) -> None:
+    code = f"""
+    import os
+    for path in ("/opt", "/srv", "/mnt", {str(folder)!r}):
+        print(os.listdir(path) if os.path.isdir(path) else [])
+    """
+    (folder / "script.py").write_text(textwrap.dedent(code))
+    hidden = [Path("/opt"), Path("/srv"), Path("/mnt"), folder.parent]
+    command = [str(PYTHON), "-S", "script.py"]
+    with Process(command, cwd=folder, env=environment(PYTHON), writable=[folder], hidden=hidden) as running:
+        _, status = lines_of(running)
+    shown = [name for name in ("/opt", "/srv", "/mnt") if sys.prefix.startswith(name)]
+    assert status.output.count("[]\n") == 3 - len(shown)
+    assert status.output.endswith("['script.py']\n")
+
+
+@pytest.mark.parametrize("isolation", MODES)
+def test_home_and_temporary_folder_can_be_kept_for_the_next_process(
+    folder: Path, isolation: tuple[str, ...] | None
+) -> None:
+    scratch = folder.parent / "scratch"
+    scratch.mkdir()
+    write = 'import os; [open(os.environ[name] + "/kept", "a").write(name) for name in ("HOME", "TMPDIR")]'
+    read = 'import os; print(*(open(os.environ[name] + "/kept").read() for name in ("HOME", "TMPDIR")))'
+    for code in (write, read):
+        with Process(
+            [PYTHON, "-S", "-c", code],
+            cwd=folder,
+            env=environment(PYTHON),
+            scratch=scratch,
+            isolation=isolation,
+        ) as running:
+            _, status = lines_of(running)
+    assert status.output == "HOME TMPDIR\n"
+    assert (scratch / "kept").exists()
+
+
+def test_the_whole_output_can_be_kept_as_bytes_even_of_a_killed_process(folder: Path) -> None:
+    code = (
+        "import os, time; os.write(1, bytes(range(256)) * 1000); os.write(3, b'written\\n'); time.sleep(600)"
+    )
+    kept = folder.parent / "kept"
+    with Process([PYTHON, "-S", "-c", code], cwd=folder, env=environment(PYTHON), output=kept) as running:
+        assert isinstance(running.next(60), Line)
+        running.kill()
+        running.wait(60)
+    assert kept.read_bytes() == bytes(range(256)) * 1000
+
+
+def test_address_space_may_be_left_unlimited(folder: Path) -> None:
+    code = "import resource; print(resource.getrlimit(resource.RLIMIT_AS)[1] == resource.RLIM_INFINITY)"
+    ceiling = resource.getrlimit(resource.RLIMIT_AS)[1] == resource.RLIM_INFINITY
+    assert result(code, folder, limits=ProcessLimits(address_space=False)).output == f"{ceiling}\n"
+    assert result(code, folder).output == "False\n"
