@@ -51,8 +51,8 @@ class Process:
 
     The file system is read-only for it but for `writable` and a private HOME and temporary folder. Of the
     folders that are covered (homes, /tmp, /run) it sees only what lies in `cwd`, `writable`, `readable`,
-    PYTHONPATH and its interpreter's folders; likewise of those named by `hidden`. All this as far as the
-    machine grants it: see `capabilities`; `isolation` names the steps to take instead of all that are granted.
+    PYTHONPATH and its interpreter's folders; likewise of those named by `hidden`. All this as far as
+    the machine grants it: see `capabilities`; `isolation` names the steps instead of all that are granted.
 
     `scratch` keeps HOME and the temporary folder for the next process; `output` is a file for all that it
     writes to standard output and standard error, up to the limit.

@@ -1,0 +1,30 @@
+"""Agents that name a patch instead of working: they need no workspace, and cost nothing. Makes no patch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Fixed = Literal["gold", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPatch:
+    """An agent whose patch is known beforehand: the human one (`gold`), or an empty one."""
+
+    name: str
+    fixed: Fixed
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Which patch it is."""
+        return {"fixed": self.fixed}
+
+    @property
+    def wants_plan(self) -> bool:
+        """It needs nothing."""
+        return False
+
+
+GOLD = FixedPatch("gold", "gold")
+NOOP = FixedPatch("noop", "empty")
