@@ -14,11 +14,11 @@ from typing import Final
 
 from stalebench.agents import Agent, Assignment, Budget, Plan, Worked
 from stalebench.agents.workspace import Untakeable, taken, workspace
+from stalebench.columns import Missing
 from stalebench.compose import Conflict, Objects, Patch, as_text, compose
 from stalebench.compose.reading import Unreadable, read_patch
 from stalebench.errors import EnvironmentBroken
 from stalebench.grading.edits import split_edits
-from stalebench.grading.outcomes import Missing
 from stalebench.grading.prompts import message_about, prompt_of
 from stalebench.grading.records import Assigned, Attempt, Condition, Instance, Status
 from stalebench.grading.trees import Trees

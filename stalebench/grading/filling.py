@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from stalebench.columns import GOLD, TOUCHED, Missing, Needed, own
 from stalebench.environments import Built
 from stalebench.errors import EnvironmentBroken, RunBroken
 from stalebench.gold import touched_suite
 from stalebench.grading.grades import Asked
-from stalebench.grading.judge import GOLD, TOUCHED, Judge, own
-from stalebench.grading.outcomes import Missing, Needed, Outcomes
+from stalebench.grading.outcomes import Outcomes
 from stalebench.grading.records import (
     Attempt,
     ColumnRun,
@@ -26,6 +26,7 @@ from stalebench.grading.records import (
     Unobservable,
 )
 from stalebench.grading.trees import Trees
+from stalebench.judge import Judge
 from stalebench.measures import aligned, passing
 from stalebench.records import Cell, Environment, Run, Suite
 from stalebench.suites import suite, union
@@ -216,7 +217,16 @@ class _Filling:
     def _column_runs(self) -> Iterator[ColumnRun]:
         for (label, repeat), runs in sorted(self.made.items()):
             for name, run in sorted(runs.items()):
-                yield ColumnRun(self.job.id, name, label, repeat, run.tree, run.environment, None)
+                yield ColumnRun(
+                    self.job.id,
+                    name,
+                    label,
+                    repeat,
+                    run.tree,
+                    run.environment,
+                    None,
+                    unloaded=tuple(path for path, _ in run.unloaded),
+                )
 
     def _cells(self) -> Iterator[Cell]:
         for (label, repeat), runs in sorted(self.made.items()):

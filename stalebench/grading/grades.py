@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from stalebench.grading.judge import Found, Judge
-from stalebench.grading.outcomes import Missing, Needed, Outcomes
+from stalebench.columns import Missing, Needed
+from stalebench.grading.outcomes import Outcomes
 from stalebench.grading.records import Attempt, Condition, Grade, Grading, Instance
+from stalebench.judge import Found, Judge
 from stalebench.measures import Tests
 
 INCOMPLETE = "not_run"

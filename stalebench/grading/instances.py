@@ -6,15 +6,14 @@ A group of N pulls is an instance if each two of them are a valid pair on the sa
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 from stalebench import tables
 from stalebench.errors import NothingToDo, UsageError
-from stalebench.grading.records import Assigned, Instance
+from stalebench.grading.records import Instance, instance_of
 from stalebench.records import Check, Pair, Pull, Task
-
-MINED = "mined"
 
 
 def instances(
@@ -79,34 +78,15 @@ class _Making:
                 yield self._instance(name, [joined[pair] for pair in members], group)
 
     def _instance(self, name: str, pairs: list[Pair], tasks: tuple[Task, ...]) -> Instance:
-        first = pairs[0]
         known = [pair.concurrent for pair in pairs]
-        return Instance(
+        first = replace(pairs[0], tasks=tasks)
+        made = instance_of(
+            first, [self.pulls[task.pull] for task in tasks], [self.checks[task.check] for task in tasks]
+        )
+        return replace(
+            made,
             id=name,
-            repo=first.repo,
-            tier=MINED,
-            base_commit=first.base_commit,
-            base_tree=first.base_tree,
-            environment=first.environment,
             by_function=any(pair.by_function for pair in pairs),
             concurrent=None if None in known else all(known),
-            tasks=tuple(self._assigned(task) for task in tasks),
             flaky=tuple(sorted({test for pair in pairs for test in pair.flaky})),
-        )
-
-    def _assigned(self, task: Task) -> Assigned:
-        pull, check = self.pulls[task.pull], self.checks[task.check]
-        return Assigned(
-            repo=task.repo,
-            pull=task.pull,
-            title=pull.title,
-            text=pull.text,
-            gold=check.gold,
-            gold_files=check.gold_files,
-            f2p=task.f2p,
-            p2p=task.p2p,
-            code_patch=task.code_patch,
-            test_patch=task.test_patch,
-            from_commit=pull.base_commit,
-            to_commit=pull.merge_commit,
         )

@@ -1,14 +1,13 @@
 """The outcome matrix of one subject as it is stored: what ran, what could not, and what nobody has run yet.
 
-Whoever draws conclusions from it asks for columns. What is not there is asked for by an exception, so that
-the same conclusions can be drawn while runs are being made (they are made, and it is asked again) and long
-after (the grade is incomplete).
+What is not there is asked for by an exception: it is run, and asked for again, or the grade is incomplete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from stalebench.columns import Missing, Needed
 from stalebench.grading.records import ColumnRun
 from stalebench.measures import Column
 from stalebench.outcomes import CLASS_OF, Class
@@ -18,28 +17,6 @@ Key = tuple[str, str, int]
 """A column, the label of a selection, and a repeat."""
 
 
-class Needed(Exception):
-    """Columns that nobody has run yet."""
-
-    def __init__(self, names: tuple[str, ...], selection: str, suite: Suite | None, repeat: int) -> None:
-        super().__init__(names, selection, suite, repeat)
-        self.names = names
-        self.selection = selection
-        self.suite = suite
-        """The suite to run; None where the selection's label says which."""
-        self.repeat = repeat
-
-
-class Missing(Exception):
-    """A column that cannot be had, and why."""
-
-    def __init__(self, column: str, reason: str, detail: str = "") -> None:
-        super().__init__(column, reason, detail)
-        self.column = column
-        self.reason = reason
-        self.detail = detail
-
-
 class Outcomes:
     """The columns of one subject."""
 
@@ -47,9 +24,12 @@ class Outcomes:
         self._columns: dict[Key, dict[str, Class]] = {}
         self._missing: dict[Key, ColumnRun] = {}
         self._functions: dict[str, str] = {}
+        self._unloaded: dict[tuple[str, str], tuple[str, ...]] = {}
         for run in runs:
             if run.reason is None:
                 self._columns[run.column, run.suite, run.repeat] = {}
+                if run.unloaded:
+                    self._unloaded[run.column, run.suite] = run.unloaded
             else:
                 self._missing[run.column, run.suite, run.repeat] = run
         for cell in cells:
@@ -72,6 +52,10 @@ class Outcomes:
     def functions(self, tests: Collection[str]) -> dict[str, str]:
         """The function of each of these tests."""
         return {test: self._functions[test] for test in tests if test in self._functions}
+
+    def unloaded(self, name: str, selection: str) -> tuple[str, ...]:
+        """The files of a column that did not load."""
+        return self._unloaded.get((name, selection), ())
 
     def has(self, name: str) -> bool:
         """Whether anything is known of a column: that it ran, or why it could not."""

@@ -7,10 +7,11 @@ under one condition and in one trial. Nothing here depends on time or on the mac
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stalebench.records import Clash
+from stalebench.records import Check, Clash, Pair, Pull, Task
 
 
 class Condition(StrEnum):
@@ -126,6 +127,40 @@ class Instance:
     detail: str = ""
 
 
+def instance_of(pair: Pair, pulls: Iterable[Pull], checks: Iterable[Check]) -> Instance:
+    """A mined pair as an instance; the pull and the check of each of its tasks, in the order of the tasks."""
+    return Instance(
+        id=pair.id,
+        repo=pair.repo,
+        tier="mined",
+        base_commit=pair.base_commit,
+        base_tree=pair.base_tree,
+        environment=pair.environment,
+        by_function=pair.by_function,
+        concurrent=pair.concurrent,
+        tasks=tuple(map(assigned, pair.tasks, pulls, checks)),
+        flaky=pair.flaky,
+    )
+
+
+def assigned(task: Task, pull: Pull, check: Check) -> Assigned:
+    """A task of a mined pair as it is assigned."""
+    return Assigned(
+        repo=task.repo,
+        pull=task.pull,
+        title=pull.title,
+        text=pull.text,
+        gold=check.gold,
+        gold_files=check.gold_files,
+        f2p=task.f2p,
+        p2p=task.p2p,
+        code_patch=task.code_patch,
+        test_patch=task.test_patch,
+        from_commit=pull.base_commit,
+        to_commit=pull.merge_commit,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One patch for one task. The same attempt serves solo and blind: its condition is then solo.
@@ -178,6 +213,8 @@ class ColumnRun:
     reason: str | None
     """merge_conflict, missing_patch, infra; None where it ran."""
     detail: str = ""
+    unloaded: tuple[str, ...] = ()
+    """Files that did not load."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from stalebench.columns import Missing
 from stalebench.compose import Conflict, Patch, compose
 from stalebench.compose.patch import halves
 from stalebench.compose.reading import Unreadable, read_patch
-from stalebench.grading.judge import informed
-from stalebench.grading.outcomes import Missing
 from stalebench.grading.records import Assigned, Attempt, Condition, Instance, Status
+from stalebench.judge import informed
 from stalebench.tables.dataset import patch_path
 from stalebench.validate.workspace import Workspace
 

@@ -75,6 +75,7 @@ _RUNS = Table(
         "environment": "environments.key; null where none did",
         "reason": "why it did not run: merge_conflict, infra, or a missing patch's status; null where it ran",
         "detail": "that in words",
+        "unloaded": "files that did not load: every test that another column finds in them has failed",
     },
 )
 _GRADES = Table(

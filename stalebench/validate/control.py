@@ -1,34 +1,24 @@
 """The control on the human patches of a valid pair: all columns of the design, and the measures on them.
 
-The gold suite decides the deltas, the touched suite decides the clash. What looks like interference is
-confirmed before it is believed: run again, and alone.
+The gold suite decides the deltas, the touched suite decides the clash: it runs merged, and only what fails
+there runs in the other columns. What looks like interference is confirmed before it is believed: run again,
+and alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from stalebench.columns import GOLD, TOUCHED, own
 from stalebench.compose import Patch
 from stalebench.errors import EnvironmentBroken, RunBroken
 from stalebench.gold import touched_suite
-from stalebench.measures import (
-    Column,
-    Evidence,
-    Kind,
-    Tests,
-    broken_alone,
-    delta,
-    delta_strict,
-    kind_of,
-    passing,
-    repaired_together,
-    vanished,
-    without,
-)
-from stalebench.records import Candidate, Cell, Check, Clash, Composition, Pair, Pull, Suite, Task
+from stalebench.grading.records import Condition, instance_of
+from stalebench.judge import Judge
+from stalebench.records import Candidate, Cell, Check, Composition, Pair, Pull, Suite, Task
 from stalebench.suites import union
 from stalebench.validate.check import gold_of, headline
-from stalebench.validate.confirm import unstable
 from stalebench.validate.matrix import Matrix
 from stalebench.validate.workspace import NotComposing, Workspace
 
@@ -110,10 +100,9 @@ class _Control:
         self.pair = pair
         self.patches = [workspace.patches(pull) for pull in job.pulls]
         self.numbers = range(1, len(job.pulls) + 1)
-        self.quarantined: set[str] = set(pair.flaky)
-        self.gold = union(gold_of(check) for check in job.checks)
         built = workspace.built(pair.base_commit)
-        self.matrix = Matrix(workspace, built, job.id, self._trees())
+        trees = self._trees()
+        self.matrix = Matrix(workspace, built, job.id, trees, self._suites(trees["G0"]))
 
     def _trees(self) -> dict[str, str]:
         """The tree of each column, composed here: what another process composed stays in its memory."""
@@ -128,83 +117,37 @@ class _Control:
             trees[f"H{number}"] = self.workspace.with_code(own, *codes)
         return trees
 
+    def _suites(self, tests_tree: str) -> dict[str, Suite]:
+        owns = {
+            own(number): gold_of(check) for number, check in zip(self.numbers, self.job.checks, strict=True)
+        }
+        suites = {GOLD: union(owns.values()), **owns}
+        if not self.pair.by_function:
+            tests: list[Patch] = [own_tests for _, own_tests in self.patches]
+            objects, spec = self.workspace.objects, self.workspace.spec
+            suites[TOUCHED] = touched_suite(objects, spec, tests, tests_tree)
+        return suites
+
     def outcome(self) -> Controlled:
-        gold = self.gold
-        touched = None if self.pair.by_function else self._touched()
-        self._quarantine("G", "gold", gold)
-        if touched is not None:
-            self._quarantine("W", "touched", touched)
+        instance = instance_of(self.pair, self.job.pulls, self.job.checks)
+        unstable = Judge(instance, self.matrix).unstable([(Condition.BLIND, "")])
+        judge = Judge(instance, self.matrix, quarantined=unstable)
+        found = judge.found(Condition.BLIND)
+        unobservable, _ = judge.observability()
         pair = replace(
-            self._with_deltas(gold),
-            clash=None if touched is None else self._clash(touched),
-            flaky=tuple(sorted(self.quarantined)),
-            unobservable=self._unobservable(gold),
+            self.pair,
+            delta_blind=_sorted(found.delta),
+            delta_strict=_sorted(found.delta_strict or ()),
+            broken_alone=tuple(map(_sorted, found.broken_alone or ())),
+            repaired_together=_sorted(found.repaired_together or ()),
+            vanished=_sorted(found.vanished or ()),
+            clash=found.clash,
+            flaky=_sorted(judge.quarantined),
+            unobservable=None if unobservable is None else str(unobservable),
             control="complete",
         )
         return Controlled(pair, tuple(self.matrix.cells()))
 
-    def _quarantine(self, letter: str, selection: str, suite: Suite) -> None:
-        """Set aside the tests that would be counted and do not keep their outcome when run again.
 
-        Their verdict rests on the base, on the merge, and on each patch under which one of them passes.
-        """
-        first, *middle, last = self._names(letter)
-        base, *alone, merged = self._columns([first, *middle, last], selection, suite)
-        suspects = delta(base, alone, merged)
-        witnesses = [name for name, seen in zip(middle, alone, strict=True) if suspects & passing(seen)]
-        deciding = [first, *witnesses, last]
-        self.quarantined |= unstable(self.matrix, deciding, selection, suite, suspects)
-
-    def _columns(self, names: list[str], selection: str, suite: Suite) -> list[Column]:
-        columns = self.matrix.columns(names, selection, suite)
-        return [without(column, self.quarantined) for column in columns]
-
-    def _with_deltas(self, gold: Suite) -> Pair:
-        base, *alone, merged = self._columns(self._names("G"), "gold", gold)
-        return replace(
-            self.pair,
-            delta_blind=_sorted(delta(base, alone, merged)),
-            delta_strict=_sorted(delta_strict(alone, merged)),
-            broken_alone=tuple(_sorted(broken_alone(base, column)) for column in alone),
-            repaired_together=_sorted(repaired_together(base, alone, merged)),
-            vanished=_sorted(vanished(base, alone, merged)),
-        )
-
-    def _clash(self, suite: Suite) -> tuple[Clash, ...]:
-        base, *written, merged = self._columns(self._names("W"), "touched", suite)
-        clashing = delta(base, written, merged)
-        if not clashing:
-            return ()
-        evidence = self._evidence(suite, clashing, written)
-        if any(kind_of(test, evidence) is Kind.UNCLEAR for test in clashing):
-            overlaid = self._columns([f"H{number}" for number in self.numbers], "touched", suite)
-            evidence = replace(evidence, overlaid=overlaid)
-        return tuple(Clash(test, kind_of(test, evidence)) for test in sorted(clashing))
-
-    def _evidence(self, suite: Suite, clashing: Tests, written: list[Column]) -> Evidence:
-        """The G columns, of the gold suite where that holds all of these tests, else of the touched one."""
-        all_gold = set(self.matrix.functions(clashing).values()) <= set(self.gold.functions or ())
-        selection = ("gold", self.gold) if all_gold else ("touched", suite)
-        base, *graded, merged = self._columns(self._names("G"), *selection)
-        return Evidence(base, graded, merged, written, ())
-
-    def _unobservable(self, gold: Suite) -> str | None:
-        """Why the pair says nothing: its suites clash with a patch, or only flaky tests are left."""
-        _, *graded, _ = self._columns(self._names("G"), "gold", gold)
-        for check, column in zip(self.job.checks, graded, strict=True):
-            if not set(check.f2p) - self.quarantined:
-                return "flaky"
-            if {*check.f2p, *check.p2p} - self.quarantined - passing(column):
-                return "tests_interact"
-        return None
-
-    def _touched(self) -> Suite:
-        tests: list[Patch] = [own_tests for _, own_tests in self.patches]
-        return touched_suite(self.workspace.objects, self.workspace.spec, tests, self.matrix.trees["M"])
-
-    def _names(self, letter: str) -> list[str]:
-        return [f"{letter}0", *(f"{letter}{number}" for number in self.numbers), "M"]
-
-
-def _sorted(tests: Tests) -> tuple[str, ...]:
+def _sorted(tests: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(tests))

@@ -15,23 +15,33 @@ from stalebench.validate.workspace import Workspace
 
 
 class Matrix:
-    """The columns of one pair in one environment."""
+    """The columns of one pair in one environment; `suites` are those that a label alone says."""
 
-    def __init__(self, workspace: Workspace, built: Built, subject: str, trees: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        built: Built,
+        subject: str,
+        trees: Mapping[str, str],
+        suites: Mapping[str, Suite] | None = None,
+    ) -> None:
         self.workspace = workspace
         self.built = built
         self.subject = subject
         self.trees = dict(trees)
+        self.suites = dict(suites or {})
         self._runs: dict[tuple[str, str, int], Run] = {}
 
-    def columns(self, names: Sequence[str], selection: str, suite: Suite, repeat: int = 0) -> list[Column]:
+    def columns(
+        self, names: Sequence[str], selection: str, suite: Suite | None = None, repeat: int = 0
+    ) -> list[Column]:
         """Columns of one suite, comparable with all that ran of it. `selection` is its label in the table.
 
         A column that runs later can name further tests: in the earlier ones they are absent, or fail where
         their file does not load. No measure changes by that, since nobody promised them.
         """
         for name in names:
-            self._run(name, selection, suite, repeat)
+            self._run(name, selection, suite or self.suites[selection], repeat)
         tables = self._comparable(selection, repeat)
         return [column(tables[name]) for name in names]
 
@@ -39,6 +49,14 @@ class Matrix:
         """The function of each of these tests."""
         results = (result for run in self._runs.values() for result in run.results)
         return {result.id: result.function for result in results if result.id in tests}
+
+    def unloaded(self, name: str, selection: str) -> tuple[str, ...]:
+        """The files of a column that did not load."""
+        return tuple(path for path, _ in self._runs[name, selection, 0].unloaded)
+
+    def has(self, name: str) -> bool:
+        """Whether a column can be run."""
+        return name in self.trees
 
     def cells(self) -> Iterable[Cell]:
         """Every cell run so far, each as `columns` has it."""
@@ -54,8 +72,7 @@ class Matrix:
         group = {name: run for (name, *which), run in self._runs.items() if which == [selection, repeat]}
         return dict(zip(group, aligned(list(group.values())), strict=True))
 
-    def _run(self, name: str, selection: str, suite: Suite, repeat: int) -> Run:
+    def _run(self, name: str, selection: str, suite: Suite, repeat: int) -> None:
         key = (name, selection, repeat)
         if key not in self._runs:
             self._runs[key] = self.workspace.run(self.trees[name], suite, self.built, repeat)
-        return self._runs[key]

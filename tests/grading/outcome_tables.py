@@ -35,11 +35,19 @@ def table(columns: str, rows: Mapping[str, str], suite: str = "gold", repeat: in
     ]
 
 
-def stored(*cells: list[Cell], reasons: Mapping[str, str] | None = None) -> Outcomes:
-    """These cells, with the columns that did not run and why."""
+def stored(
+    *cells: list[Cell],
+    reasons: Mapping[str, str] | None = None,
+    unloaded: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
+) -> Outcomes:
+    """These cells, with the columns that did not run and why, and the files that did not load."""
     flat = [cell for group in cells for cell in group]
     keys = sorted({(cell.column, cell.suite, cell.repeat) for cell in flat})
-    ran = [ColumnRun("x/0", column, suite, repeat, "tree", "e", None) for column, suite, repeat in keys]
+    broken = unloaded or {}
+    ran = [
+        ColumnRun("x/0", column, suite, repeat, "tree", "e", None, unloaded=broken.get((column, suite), ()))
+        for column, suite, repeat in keys
+    ]
     missing = [
         ColumnRun("x/0", column, "", 0, None, None, reason) for column, reason in (reasons or {}).items()
     ]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import pygit2
 import pytest
 
 from stalebench import spec
 from stalebench.records import Pull
 from stalebench.validate import Site, Workspace
+from tests.repositories import commit, repository, tree
 
 Files = Mapping[str, str]
 
@@ -21,16 +21,15 @@ BASE: Files = {
     "shop/two.py": "def two():\n    return 0\n",
     "tests/test_base.py": "def test_base():\n    assert True\n",
 }
-WHEN = 1_704_110_400
 
 
 class Shop:
     """A base commit, pulls that each start from it, and the place where they are checked."""
 
     def __init__(self, folder: Path, base: Files) -> None:
-        self.repo = pygit2.init_repository(str(folder / "git"), bare=True, initial_head="main")
+        self.repo = repository(folder / "git")
         self.files = {**BASE, **base}
-        self.base = self._commit(self.files, [])
+        self.base = commit(self.repo, tree(self.repo, self.files))
         self.workspace = Workspace(
             Site(folder / "git", replace(spec.load("demo"), name="small"), folder / "work")
         )
@@ -43,7 +42,7 @@ class Shop:
 
     def pull(self, name: str, files: Files) -> Pull:
         """A landed change of these files; a file of the base comes anew with its whole content."""
-        merged = self._commit({**self.files, **files}, [self.base])
+        merged = commit(self.repo, tree(self.repo, {**self.files, **files}), [self.base])
         return Pull(
             id=name,
             repo="o/n",
@@ -63,16 +62,6 @@ class Shop:
             other_files=(),
             reason=None,
         )
-
-    def _commit(self, files: Files, parents: list[str]) -> str:
-        index = pygit2.Index()
-        for path, content in files.items():
-            blob = self.repo.create_blob(content.encode())
-            index.add(pygit2.IndexEntry(path, blob, pygit2.enums.FileMode.BLOB))
-        person = pygit2.Signature("A. Person", "person@example.org", WHEN)
-        tree = index.write_tree(self.repo)
-        oids = [pygit2.Oid(hex=parent) for parent in parents]
-        return str(self.repo.create_commit(None, person, person, "change", tree, oids))
 
 
 MakeShop = Callable[..., Shop]

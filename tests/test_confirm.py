@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stalebench.confirm import MOST_ALONE, REPEATS, unstable
 from stalebench.outcomes import Outcome
 from stalebench.suites import suite
-from stalebench.validate.confirm import MOST_ALONE, REPEATS, unstable
 from tests.validate.scripted import Scripted, matrix_of
 
 FILE = suite(["tests/test_a.py"], None)

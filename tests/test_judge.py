@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from stalebench.columns import Missing, Needed
 from stalebench.grading.grades import Asked, grades
-from stalebench.grading.judge import Judge
-from stalebench.grading.outcomes import Missing, Needed, Outcomes
+from stalebench.grading.outcomes import Outcomes
 from stalebench.grading.records import Condition, Grade, Grading, Instance, Unobservable
+from stalebench.judge import Judge
 from stalebench.records import Cell
 from tests.grading.outcome_tables import alone, assigned, confirmed, instance, stored, table
 
@@ -193,20 +194,37 @@ def test_without_edits_to_tests_keeping_them_changes_nothing() -> None:
 )
 def test_a_clash_has_the_first_kind_that_applies(graded_row: str, overlaid: str, kind: str) -> None:
     asked = Asked((Condition.BLIND,), clash=True)
-    written = {A: "FPFP", B: "FFPF"}
     golds = {A: "FPFP", B: graded_row}
     outcomes = stored(
         SOLVED,
         confirmed("G0 G1 G2 M", golds),
         alone("G0 G2 M", B, graded_row[0] + graded_row[2:]),
         alone("W0 W2", B, "FP"),
-        confirmed("W0 W1 W2", {test: row[:3] for test, row in written.items()}, "touched"),
-        confirmed("M", {test: row[3:] for test, row in written.items()}, "touched"),
-        confirmed("H1 H2", {A: "PP", B: overlaid}, "touched"),
+        table("M", {A: "P", B: "F"}, "touched"),
+        confirmed("W0 W1 W2 M", {B: "FFPF"}, "failing"),
+        confirmed("H1 H2", {B: overlaid}, "failing"),
     )
     found = graded(outcomes, asked)
     assert found.clash is not None
     assert [(clash.test, clash.kind) for clash in found.clash] == [(B, kind)]
+
+
+def test_where_nothing_fails_merged_no_other_column_is_asked_for() -> None:
+    golds = confirmed("G0 G1 G2 M", {A: "FPFP", B: "FFPP"})
+    outcomes = stored(SOLVED, golds, table("M", {A: "P", B: "P"}, "touched"))
+    assert graded(outcomes, Asked((Condition.BLIND,), clash=True)).clash == ()
+
+
+def test_a_file_that_does_not_load_merged_is_asked_for_whole() -> None:
+    golds = confirmed("G0 G1 G2 M", {A: "FPFP", B: "FFPP"})
+    cells = [*SOLVED, *golds, *table("M", {A: "P"}, "touched")]
+    outcomes = stored(cells, unloaded={("M", "touched"): ("tests/test_b.py",)})
+    judge = Judge(PAIR, outcomes)
+    with pytest.raises(Needed) as needed:
+        judge.unstable([(Condition.BLIND, "")])
+    assert needed.value.names == ("W0", "W1", "W2", "M")
+    assert needed.value.suite is not None
+    assert (needed.value.suite.files, needed.value.suite.functions) == (("tests/test_b.py",), None)
 
 
 def test_where_the_tests_were_composed_by_function_there_is_no_clash_to_be_known() -> None:

@@ -1,7 +1,7 @@
 """From stored outcomes to grades: set algebra only, for any number of patches. Runs nothing.
 
-Every column comes from `Outcomes`, which asks for what nobody has run yet (`Needed`). The measures are those
-of `stalebench.measures`, the rules those of the project's design.
+Every column comes from `Columns`, which may not have it (`Missing`, `Needed`). The measures are those of
+`stalebench.measures`, the rules those of the project's design.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from stalebench.grading.outcomes import Missing, Outcomes
+from stalebench.columns import FAILING, GOLD, TOUCHED, Columns, Missing, own
+from stalebench.confirm import unstable
 from stalebench.grading.records import Condition, Grading, Instance, Unobservable
 from stalebench.measures import (
     Column,
@@ -20,6 +21,7 @@ from stalebench.measures import (
     broken_alone,
     delta,
     delta_strict,
+    failing,
     kind_of,
     passing,
     promise,
@@ -29,16 +31,6 @@ from stalebench.measures import (
 )
 from stalebench.records import Clash, Suite
 from stalebench.suites import suite
-from stalebench.validate.confirm import unstable
-
-GOLD = "gold"
-"""The label of the combined suite."""
-TOUCHED = "touched"
-
-
-def own(task: int) -> str:
-    """The label of one task's own gold suite."""
-    return f"own {task}"
 
 
 def informed(order: str) -> str:
@@ -71,7 +63,7 @@ class Judge:
     def __init__(
         self,
         instance: Instance,
-        outcomes: Outcomes,
+        outcomes: Columns,
         *,
         grading: Grading = Grading.STANDARD,
         quarantined: Tests = frozenset(),
@@ -161,21 +153,38 @@ class Judge:
         return tuple(self.numbers)
 
     def _clash(self) -> tuple[Clash, ...]:
-        base, *written, merged = self._columns(self._names("W"), TOUCHED)
+        """A clash fails merged, so only what does is looked at in the other columns."""
+        failing_suite = self._failing()
+        if failing_suite is None:
+            return ()
+        base, *written, merged = self._columns(self._names("W"), FAILING, failing_suite)
         clashing = delta(base, written, merged)
         if not clashing:
             return ()
-        evidence = self._evidence(clashing, written)
+        evidence = self._evidence(clashing, written, failing_suite)
         if any(kind_of(test, evidence) is Kind.UNCLEAR for test in clashing):
-            overlaid = self._columns([f"H{number}" for number in self.numbers], TOUCHED)
+            overlaid = self._columns([f"H{number}" for number in self.numbers], FAILING, failing_suite)
             evidence = Evidence(evidence.base, evidence.graded, evidence.merged, written, overlaid)
         return tuple(Clash(test, kind_of(test, evidence)) for test in sorted(clashing))
 
-    def _evidence(self, clashing: Tests, written: Sequence[Column]) -> Evidence:
-        """The G columns, of the gold suite where that holds all of these tests, else of the touched one."""
+    def _failing(self) -> Suite | None:
+        """The part of the touched suite that fails merged: whole files where one does not load.
+
+        Quarantined tests are part of it, so that it is the same whatever else is known.
+        """
+        tests = failing(self.outcomes.columns(["M"], TOUCHED)[0])
+        files = {test.partition("::")[0] for test in tests}
+        unloaded = self.outcomes.unloaded("M", TOUCHED)
+        if unloaded:
+            return suite({*files, *unloaded}, None)
+        return suite(files, self.outcomes.functions(tests).values()) if tests else None
+
+    def _evidence(self, clashing: Tests, written: Sequence[Column], failing_suite: Suite) -> Evidence:
+        """The G columns, of the gold suite where that holds all of these tests, else of those that fail."""
         gold = {function for task in self.instance.tasks for function in task.gold}
         all_gold = set(self.outcomes.functions(clashing).values()) <= gold
-        base, *graded, merged = self._columns(self._names("G"), GOLD if all_gold else TOUCHED)
+        label, chosen = (GOLD, None) if all_gold else (FAILING, failing_suite)
+        base, *graded, merged = self._columns(self._names("G"), label, chosen)
         return Evidence(base, graded, merged, written, ())
 
     # What may be counted at all
@@ -183,12 +192,14 @@ class Judge:
     def unstable(self, wanted: Sequence[tuple[Condition, str]]) -> Tests:
         """The tests that are about to be counted and do not keep their outcome when run again."""
         found: Tests = frozenset()
-        for names, label, suspects in self._suspected(wanted):
-            found |= unstable(self, names, label, self._suite(label), suspects)
+        for names, suspects in self._suspected(wanted):
+            found |= unstable(self.outcomes, names, GOLD, None, suspects)
+        if self.with_clash and any(condition is Condition.BLIND for condition, _ in wanted):
+            found |= self._unstable_clash()
         return found
 
-    def _suspected(self, wanted: Sequence[tuple[Condition, str]]) -> Iterator[tuple[list[str], str, Tests]]:
-        """Columns that decide, their selection, and the tests that would be counted."""
+    def _suspected(self, wanted: Sequence[tuple[Condition, str]]) -> Iterator[tuple[list[str], Tests]]:
+        """Columns that decide, and the tests that would be counted."""
         base, *alone = self._graded()
         for condition, order in wanted:
             if condition is Condition.SOLO:
@@ -199,17 +210,22 @@ class Judge:
             except Missing:
                 continue
             suspects = promise(base, alone) - passing(final)
-            yield self._deciding(self._graded_names(), alone, name, suspects), GOLD, suspects
-        if self.with_clash and any(condition is Condition.BLIND for condition, _ in wanted):
-            yield from self._suspected_of_clash()
+            yield self._deciding(self._graded_names(), alone, name, suspects), suspects
 
-    def _suspected_of_clash(self) -> Iterator[tuple[list[str], str, Tests]]:
+    def _unstable_clash(self) -> Tests:
+        """Also unstable is what fails in the company of the whole touched suite only."""
         try:
-            base, *written, merged = self._columns(self._names("W"), TOUCHED)
+            failing_suite = self._failing()
+            if failing_suite is None:
+                return frozenset()
+            base, *written, merged = self._columns(self._names("W"), FAILING, failing_suite)
         except Missing:
-            return
+            return frozenset()
         suspects = delta(base, written, merged)
-        yield self._deciding(self._names("W")[:-1], written, "M", suspects), TOUCHED, suspects
+        names = self._deciding(self._names("W")[:-1], written, "M", suspects)
+        whole = self._columns(["M"], TOUCHED)[0]
+        by_company = promise(base, written) & failing(whole) - failing(merged)
+        return by_company | unstable(self.outcomes, names, FAILING, failing_suite, suspects)
 
     @staticmethod
     def _deciding(names: Sequence[str], alone: Sequence[Column], last: str, suspects: Tests) -> list[str]:
@@ -218,20 +234,7 @@ class Judge:
         witnesses = [name for name, seen in zip(middle, alone, strict=True) if suspects & passing(seen)]
         return [first, *witnesses, last]
 
-    def columns(self, names: Sequence[str], selection: str, suite: Suite, repeat: int = 0) -> list[Column]:
-        """Columns by name, as `unstable` asks for them."""
-        known = None if selection in {GOLD, TOUCHED} else suite
-        return self.outcomes.columns(names, selection, known, repeat)
-
-    def functions(self, tests: Tests) -> dict[str, str]:
-        """The function of each of these tests."""
-        return self.outcomes.functions(tests)
-
     # Names and columns
-
-    def _suite(self, label: str) -> Suite:
-        del label  # the label alone says which suite it is: whoever runs it knows
-        return suite((), ())
 
     def _graded(self) -> list[Column]:
         return self._columns(self._graded_names(), GOLD)
@@ -251,8 +254,8 @@ class Judge:
     def _names(self, letter: str) -> list[str]:
         return [f"{letter}0", *(f"{letter}{number}" for number in self.numbers), "M"]
 
-    def _columns(self, names: Sequence[str], label: str) -> list[Column]:
-        found = self.outcomes.columns(names, label)
+    def _columns(self, names: Sequence[str], label: str, suite: Suite | None = None) -> list[Column]:
+        found = self.outcomes.columns(names, label, suite)
         return [without(column, self.quarantined) for column in found]
 
     def _gold_of(self, number: int) -> Tests:

@@ -6,13 +6,11 @@ Decides only whether a test keeps its outcome; never what the outcome means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
 
+from stalebench.columns import Columns
 from stalebench.measures import Column, Tests, differing
+from stalebench.records import Suite
 from stalebench.suites import suite as make_suite
-
-if TYPE_CHECKING:
-    from stalebench.records import Suite
 
 REPEATS = 3
 """Further runs in the same selection."""
@@ -21,19 +19,9 @@ MOST_ALONE = 20
 """Up to so many functions are run one by one; more of them, as when a file does not load, run by file."""
 
 
-class Columns(Protocol):
-    """Where columns come from: run when asked for, or stored."""
-
-    def columns(self, names: Sequence[str], selection: str, suite: Suite, repeat: int = 0) -> list[Column]:
-        """These columns of one selection, comparable."""
-        ...
-
-    def functions(self, tests: Tests) -> Mapping[str, str]:
-        """The function of each of these tests."""
-        ...
-
-
-def unstable(matrix: Columns, names: Sequence[str], selection: str, suite: Suite, suspects: Tests) -> Tests:
+def unstable(
+    matrix: Columns, names: Sequence[str], selection: str, suite: Suite | None, suspects: Tests
+) -> Tests:
     """The suspects that differ between runs of any of the columns."""
     if not suspects:
         return frozenset()
