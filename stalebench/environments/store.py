@@ -79,7 +79,8 @@ class EnvironmentStore:
                 raise OutOfReach(*found.args)
             failures.append((plan.rung, str(found)))
         raise EnvironmentBroken(
-            f"no environment for {spec.name} at {commit[:12]}:\n"
+            # Tables keep the first line: it says what stood in the way of the best rung.
+            f"no environment for {spec.name} at {commit[:12]}: {_headline(failures[0])}\n"
             + "\n".join(f"{rung}: {said}" for rung, said in failures),
             "no recipe of the specification covers that date, or the packages of that time are gone",
             "add a recipe for that date to what `stalebench spec show` prints, and pass that file",
@@ -168,6 +169,11 @@ def _or_broken(make: Callable[[], Built]) -> Built | EnvironmentBroken:
         return make()
     except EnvironmentBroken as error:
         return error
+
+
+def _headline(failure: tuple[str, str]) -> str:
+    rung, said = failure
+    return f"{rung}: {said.partition(chr(10))[0].rstrip(':')}"
 
 
 def _claim(spec: Spec) -> str:

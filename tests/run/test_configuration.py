@@ -27,6 +27,7 @@ FUNCTIONS = [f"tests/test_x.py::{name}" for name in ALL]
 ADDOPTS = [
     "-n auto --dist loadfile --cov=pkg --mpl --mypy-pyproject-toml-file=x --reruns 3 -p nope",
     "-x --maxfail=1 -k nothing -m 'not slow' --lf --sw --deselect tests/test_x.py::test_slow nowhere.py",
+    "-p no:terminal -pno:cacheprovider",
     "--doctest-modules --doctest-glob *.rst --strict-config --strict-markers --timeout 1 --collect-only",
 ]
 

@@ -56,6 +56,8 @@ _FILES = (
     "setup.cfg",
 )
 _NEEDS = {"--asyncio-mode": "pytest_asyncio", "--ds": "pytest_django", "--dc": "pytest_django"}
+_NEEDED = ("no:terminal", "no:terminalreporter", "no:python", "no:runner", "no:main")
+"""Without these pytest does not know the options that it is started with here, or runs nothing."""
 _KEPT = ("--import-mode", "-p", "-W", "--pythonwarnings", "--capture", "--log-level", *_NEEDS)
 
 
@@ -142,6 +144,8 @@ def _split(word: str) -> Tuple[str, Optional[str]]:
 
 
 def _works(option: str, value: str) -> bool:
+    if option == "-p" and value in _NEEDED:
+        return False
     if option == "-p" and not value.startswith("no:"):
         return value not in BLOCKED and (_exists(value) or _exists("_pytest." + value))
     needed = _NEEDS.get(option)
