@@ -105,7 +105,7 @@ def _packed(kind: bytes, content: bytes) -> bytes:
         head[-1] |= 0x80
         head.append(rest & 0x7F)
         rest >>= 7
-    return bytes(head) + zlib.compress(content, 1)
+    return bytes(head) + zlib.compress(content, 0)  # it lives for one attempt: time counts, not space
 
 
 def _index(files: Mapping[str, Entry], folder: Path) -> bytes:
