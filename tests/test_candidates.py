@@ -13,7 +13,7 @@ from stalebench.reasons import Reason, Stage
 from stalebench.records import Candidate, Rejection
 from stalebench.source import landed, open_clone
 from stalebench.spec import Spec
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 SPEC = Spec(
     name="shop",

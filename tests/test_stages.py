@@ -11,7 +11,7 @@ from stalebench.errors import UsageError
 from stalebench.progress import Silent
 from stalebench.records import Candidate
 from stalebench.source import open_clone
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pygit2
-
 from stalebench.compose.objects import Objects
 from stalebench.environments.declared import Declared
 from stalebench.spec import Recipe, Spec
+from tests import repositories
+from tests.repositories import Files, repository, tree
 
 DAY = datetime(2024, 5, 17, 12, tzinfo=UTC)
 
@@ -26,18 +26,13 @@ UNITTEST = (
 FILES = {"thing/__init__.py": SOURCE, "tests/__init__.py": "", "tests/test_thing.py": UNITTEST}
 
 
-def commit(folder: Path, files: Mapping[str, str | bytes], when: datetime = DAY) -> str:
+def commit(folder: Path, files: Files, when: datetime = DAY) -> str:
     """Commit these files, and nothing else, on top of what is there."""
-    path = folder / ".git" if (folder / ".git").exists() else folder
-    repo = pygit2.init_repository(str(path), bare=True, initial_head="main")
-    index = pygit2.Index()
-    for name, content in files.items():
-        blob = repo.create_blob(content.encode() if isinstance(content, str) else content)
-        index.add(pygit2.IndexEntry(name, blob, pygit2.enums.FileMode.BLOB))
-    author = pygit2.Signature("A", "a@example.org", int(when.timestamp()), 0)
-    parents = [] if repo.head_is_unborn else [repo.head.target]
-    made = repo.create_commit("refs/heads/main", author, author, "change", index.write_tree(repo), parents)
-    return str(made)
+    repo = repository(folder / ".git" if (folder / ".git").exists() else folder)
+    parents = [] if repo.head_is_unborn else [str(repo.head.target)]
+    made = repositories.commit(repo, tree(repo, files), parents, when=int(when.timestamp()))
+    repo.references.create("refs/heads/main", made, force=True)
+    return made
 
 
 def declared(folder: Path, files: Mapping[str, str]) -> Declared:

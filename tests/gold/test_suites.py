@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pygit2
 import pytest
 
 from stalebench import spec
@@ -10,6 +9,7 @@ from stalebench.compose import Entry, Objects, Patch
 from stalebench.compose.objects import EMPTY_TREE, FILE
 from stalebench.gold import gold_suite, touched_suite
 from stalebench.records import Suite
+from tests.repositories import repository
 
 SPEC = spec.load("demo")
 
@@ -42,7 +42,7 @@ FILES = {
 
 @pytest.fixture
 def objects(tmp_path: Path) -> Objects:
-    pygit2.init_repository(str(tmp_path / "repo"), bare=True)
+    repository(tmp_path / "repo")
     return Objects(tmp_path / "repo")
 
 

@@ -8,16 +8,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pygit2
 import pytest
 
-from stalebench.compose.objects import FILE, Entry, Objects
+from stalebench.compose.objects import EMPTY_TREE, FILE, Entry, Objects
 from stalebench.environments import Built
 from stalebench.records import Environment, Run, Suite, TestResult
 from stalebench.run import run
 from stalebench.run.checkout import Checkout
 from stalebench.spec import Limits, Spec
 from stalebench.suites import suite
+from tests.repositories import repository
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> Objects:
+    """The objects of an empty repository."""
+    repository(tmp_path / "git")
+    return Objects(tmp_path / "git")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a checkout may be made."""
+    return tmp_path / "checkout"
 
 
 @dataclass
@@ -30,8 +43,7 @@ class Site:
     variables: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        repository = pygit2.init_repository(str(self.folder / "git"), bare=True)
-        self.empty = str(repository.TreeBuilder().write())
+        repository(self.folder / "git")
         self.objects = Objects(self.folder / "git")
         self.checkout = Checkout(self.folder / "checkout")
         record = Environment("k", "o/n", "3.11", "spec", (), (), None)
@@ -59,7 +71,7 @@ class Site:
         for path, content in files.items():
             data = content if isinstance(content, bytes) else textwrap.dedent(content).encode()
             entries[path] = Entry(FILE, self.objects.put_blob(data))
-        return self.objects.edit(self.empty, entries)
+        return self.objects.edit(EMPTY_TREE, entries)
 
     def run(
         self,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from stalebench.errors import SourceError
 from stalebench.source import name_of, open_clone
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 
 def git(*arguments: str | Path) -> None:

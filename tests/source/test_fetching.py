@@ -15,7 +15,7 @@ import pytest
 from stalebench.errors import SourceError
 from stalebench.source import open_clone
 from stalebench.source.fetching import address_of, fetched, folder_of, user_cache
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 
 class GitOverHttp(http.server.BaseHTTPRequestHandler):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from stalebench.errors import SourceError
 from stalebench.source.history import NEVER, History
+from tests import repositories
+from tests.repositories import FIRST, repository, tree
 
 Shape = list[tuple[int, int | None]]
 
@@ -25,12 +27,14 @@ def shapes(draw: st.DrawFn) -> Shape:
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> pygit2.Repository:
-    return pygit2.init_repository(str(tmp_path_factory.mktemp("history")), bare=True)
+    return repository(tmp_path_factory.mktemp("history"))
 
 
 def commit(repo: pygit2.Repository, parents: list[pygit2.Oid], when: int) -> pygit2.Oid:
-    who = pygit2.Signature("A", "a@example.org", 1_700_000_000 + when)
-    return repo.create_commit(None, who, who, f"{when}", repo.TreeBuilder().write(), parents)
+    """An empty commit, some seconds after the first."""
+    return pygit2.Oid(
+        hex=repositories.commit(repo, tree(repo, {}), list(map(str, parents)), f"{when}", when=FIRST + when)
+    )
 
 
 def grown(repo: pygit2.Repository, shape: Shape) -> list[pygit2.Oid]:

@@ -13,7 +13,7 @@ from stalebench.reasons import Reason
 from stalebench.records import Pull
 from stalebench.source import landed, newest, open_clone
 from stalebench.spec import Spec
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 SPEC = Spec(
     name="shop",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from stalebench.errors import SourceError
 from stalebench.source.trees import TreeReader
+from tests.repositories import repository, tree
 
 PATHS = ["a.py", "a/b.py", "a/c/d.py", "a/c/e f.py", "b", "b/x", "ä/ö.py"]
 TREES = st.dictionaries(st.sampled_from(PATHS), st.sampled_from([b"1", b"2", b""]), max_size=6).filter(
@@ -22,14 +23,7 @@ TREES = st.dictionaries(st.sampled_from(PATHS), st.sampled_from([b"1", b"2", b""
 
 @pytest.fixture(scope="module")
 def repo(tmp_path_factory: pytest.TempPathFactory) -> pygit2.Repository:
-    return pygit2.init_repository(str(tmp_path_factory.mktemp("trees")), bare=True)
-
-
-def tree(repo: pygit2.Repository, files: dict[str, bytes]) -> pygit2.Oid:
-    index = pygit2.Index()
-    for path, content in files.items():
-        index.add(pygit2.IndexEntry(path, repo.create_blob(content), pygit2.enums.FileMode.BLOB))
-    return index.write_tree(repo)
+    return repository(tmp_path_factory.mktemp("trees"))
 
 
 @given(before=TREES, after=TREES)

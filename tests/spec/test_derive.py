@@ -10,7 +10,7 @@ import pytest
 from stalebench.compose.objects import Objects
 from stalebench.errors import SpecError
 from stalebench.spec import Kind, Spec, derive, parse, to_toml
-from tests.source.builder import Builder
+from tests.repositories import Builder
 
 TEST = "import pytest\n\ndef test_a():\n    pass\n"
 UNIT = "import unittest\n\nclass ATest(unittest.TestCase):\n    pass\n"
