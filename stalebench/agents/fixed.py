@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Fixed = Literal["gold", "empty"]
+Fixed = Literal["gold", "empty", "given"]
 
 
 @dataclass(frozen=True, slots=True)
 class FixedPatch:
-    """An agent whose patch is known beforehand: the human one (`gold`), or an empty one."""
+    """An agent whose patch is known beforehand: the human one (`gold`), an empty one, or a `given` one.
+
+    `content` is a given one, a patch in git's format on the base; None where there is no prediction.
+    """
 
     name: str
     fixed: Fixed
+    content: bytes | None = None
 
     @property
     def settings(self) -> dict[str, str | int | float | bool | None]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from stalebench.agents import Agent, Assignment, Budget, Plan, Worked
+from stalebench.agents.fixed import FixedPatch
 from stalebench.agents.workspace import Untakeable, taken, workspace
 from stalebench.columns import Missing
 from stalebench.compose import Conflict, Objects, Patch, as_text, compose
@@ -30,17 +31,6 @@ FORMAT: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """A patch that nobody has to write: the human one, none at all, or one that was made elsewhere."""
-
-    name: str
-    kind: str
-    """gold, empty or given."""
-    content: bytes | None = None
-    """Of a given one: a patch in git's format on the base; None where there is no prediction."""
-
-
-@dataclass(frozen=True, slots=True)
 class AttemptJob:
     """One attempt to be made. `builds_on` are the attempts whose edits or messages it is given."""
 
@@ -49,7 +39,7 @@ class AttemptJob:
     trial: int
     order: str
     task: int
-    source: Agent | Fixed
+    source: Agent | FixedPatch
     budget: Budget
     builds_on: tuple[Attempt, ...]
     folder: Path
@@ -100,13 +90,13 @@ class _Attempting:
             message = self._message()
         except Missing as missing:
             return Made(self._ended(_status_of(missing), missing.detail, ""), "")
-        if isinstance(self.source, Fixed):
+        if isinstance(self.source, FixedPatch):
             return self._fixed(self.source, tree, message)
         return self._stored(tree, message) or self._worked(self.source, tree, message)
 
-    def _source(self) -> Agent | Fixed:
+    def _source(self) -> Agent | FixedPatch:
         """A scripted task's patch stands for the agent's in every condition."""
-        return Fixed(self.job.source.name, "gold") if self.job.assigned.scripted else self.job.source
+        return FixedPatch(self.job.source.name, "gold") if self.job.assigned.scripted else self.job.source
 
     # What the agent is given
 
@@ -129,8 +119,8 @@ class _Attempting:
 
     # Patches that nobody has to write
 
-    def _fixed(self, source: Fixed, tree: str, message: str | None) -> Made:
-        if source.kind == "empty":
+    def _fixed(self, source: FixedPatch, tree: str, message: str | None) -> Made:
+        if source.fixed == "empty":
             return self._finished(Worked(Status.PATCH), tree, tree, message)
         try:
             patch = self._fixed_patch(source)
@@ -145,8 +135,8 @@ class _Attempting:
             return Made(self._ended(Status.CONFLICT, composed.detail, tree), "")
         return self._finished(Worked(Status.PATCH), tree, composed.id, message)
 
-    def _fixed_patch(self, source: Fixed) -> Patch | None:
-        if source.kind == "gold":
+    def _fixed_patch(self, source: FixedPatch) -> Patch | None:
+        if source.fixed == "gold":
             return self.trees.human.codes[self.job.task - 1]
         if source.content is None:
             return None
@@ -167,7 +157,7 @@ class _Attempting:
         return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
     def _stored(self, tree: str, message: str | None) -> Made | None:
-        assert not isinstance(self.source, Fixed)  # noqa: S101 - asked for agents only
+        assert not isinstance(self.source, FixedPatch)  # noqa: S101 - asked for agents only
         key = self._key(self.source, tree, message)
         path = stored_path(self.job.folder, key)
         return Made(decoded(path.read_text(encoding="utf-8")), key) if path.is_file() else None
@@ -244,7 +234,7 @@ class _Attempting:
             code_patch=_digest(code) if whole.changes else None,
             discarded=edits.discarded,
             ungraded=edits.ungraded,
-            cost=worked.cost if worked.cost is not None or not isinstance(self.source, Fixed) else 0.0,
+            cost=worked.cost if worked.cost is not None or not isinstance(self.source, FixedPatch) else 0.0,
             input_tokens=worked.input_tokens,
             output_tokens=worked.output_tokens,
             steps=worked.steps,

@@ -14,8 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from stalebench import demo, spec, tables
 from stalebench.agents import Agent, Budget
+from stalebench.agents.fixed import GOLD, FixedPatch
 from stalebench.engines import Engine, engine
-from stalebench.grading.attempting import AttemptJob, Fixed, Made, ended, made
+from stalebench.grading.attempting import AttemptJob, Made, ended, made
 from stalebench.grading.filling import ControlJob, Filled, FillJob, controlled, fill
 from stalebench.grading.folder import keep
 from stalebench.grading.grades import Asked
@@ -58,7 +59,7 @@ class RunRequest:
 
     data: Path
     out: Path
-    source: Agent | Fixed
+    source: Agent | FixedPatch
     conditions: tuple[Condition, ...] = (Condition.SOLO, Condition.BLIND)
     orders: str = "both"
     trials: int = 1
@@ -115,7 +116,7 @@ def _describe(request: RunRequest, chosen: Spec) -> None:
     parameters = {
         "spec": chosen.digest(),
         "agent": source.name,
-        **({} if isinstance(source, Fixed) else {f"agent_{k}": v for k, v in source.settings.items()}),
+        **({} if isinstance(source, FixedPatch) else {f"agent_{k}": v for k, v in source.settings.items()}),
         "conditions": ",".join(told.conditions),
         "orders": ",".join(told.orders),
         "clash": told.clash,
@@ -160,9 +161,8 @@ class _Running:
 
     def _controlled(self, found: Sequence[Instance]) -> list[Instance]:
         """Gold must pass and the empty patch must fail, before anybody is paid."""
-        gold = Fixed("gold", "gold")
         patches: dict[str, list[Attempt]] = {}
-        jobs = [self._job(Wanted(one, Condition.SOLO, 0, "", task), gold) for one, task in _tasks(found)]
+        jobs = [self._job(Wanted(one, Condition.SOLO, 0, "", task), GOLD) for one, task in _tasks(found)]
         self.progress.stage("control: patches", len(jobs))
         for job, result in self._mapped(made, jobs):
             keep(self.request.out, result)
@@ -217,7 +217,7 @@ class _Running:
         counts = ", ".join(f"{number} {status}" for status, number in sorted(self.failures.items()))
         self.progress.status(f"${self.spent:.2f}" + (f", {counts}" if counts else ""))
 
-    def _job(self, wanted: Wanted, source: Agent | Fixed) -> AttemptJob:
+    def _job(self, wanted: Wanted, source: Agent | FixedPatch) -> AttemptJob:
         return AttemptJob(
             *wanted,
             source=source,
@@ -241,11 +241,11 @@ class _Running:
             if condition is Condition.INFORMED and later is not None:
                 yield later
 
-    def _source(self, wanted: Wanted) -> Agent | Fixed:
+    def _source(self, wanted: Wanted) -> Agent | FixedPatch:
         if self.request.given is None:
             return self.request.source
         given = self.request.given.get((wanted.instance.id, wanted.task))
-        return Fixed(self.request.source.name, "given", given)
+        return FixedPatch(self.request.source.name, "given", given)
 
     # Columns
 
