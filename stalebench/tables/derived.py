@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from stalebench.outcomes import CLASS_OF, Outcome
 from stalebench.tables.schema import Column
 
 
@@ -120,6 +121,31 @@ _PAIR_FAILURES = View(
     ),
 )
 
+_CLASS: Final = (
+    "CASE outcome " + " ".join(f"WHEN '{outcome}' THEN '{CLASS_OF[outcome]}'" for outcome in Outcome) + " END"
+)
+"""The class of an outcome, in SQL."""
+_PATTERNS = View(
+    "patterns",
+    "One row for each test of a checked pull, a pair or a graded instance: its outcomes over all columns.",
+    (
+        Column("subject", "VARCHAR", "test_results.subject"),
+        Column("test", "VARCHAR", "the test's id"),
+        Column("pattern", "VARCHAR", "the column and the class in each, as `G0=fail G1=pass G2=fail M=pass`"),
+    ),
+    "validate",
+    (
+        (
+            ("test_results",),
+            f"""SELECT subject, test, dataset,
+                 string_agg("column" || '=' || class, ' ' ORDER BY "column") AS pattern
+               FROM (SELECT subject, test, "column", dataset, {_CLASS} AS class
+                     FROM test_results WHERE suite = 'gold' AND repeat = 0)
+               GROUP BY subject, test, dataset""",  # noqa: S608 - no input
+        ),
+    ),
+)
+
 DERIVED: Final[Mapping[str, View]] = {
-    view.name: view for view in (_FUNNEL, _REASONS, _PAIR_TESTS, _PAIR_FAILURES)
+    view.name: view for view in (_FUNNEL, _REASONS, _PAIR_TESTS, _PAIR_FAILURES, _PATTERNS)
 }

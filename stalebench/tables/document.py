@@ -26,7 +26,7 @@ A dataset is a folder. Schema version {SCHEMA_VERSION}.
 | `dataset.json` | what it is and how it was made: schema version, repository, parameters |
 | `spec.toml` | the repository's specification that was used |
 | `<table>/<part>.parquet` | the tables, one folder each, written whole and sorted |
-| `patches/<aa>/<sha256>.patch` | patches in git's format, by content: of valid pairs, and of what was graded |
+| `patches/<aa>/<sha256>.patch` | patches in git's format by content: of valid pairs, of graded runs |
 | `texts/<aa>/<sha256>.txt` | of a graded run: prompts and messages, by content |
 | `attempts/`, `trajectories/` | of a graded run: what agents did, as it was stored; not part of the tables |
 | `work/` | stored runs and checkouts, which make a second run cheap; not part of the dataset |

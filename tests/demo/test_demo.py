@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -55,14 +53,9 @@ NEVER_IN_A_LINE_OF_COMMITS = {Reason.UNRELATED}
 ONLY_BY_BAD_LUCK = {Reason.INFRA_ENVIRONMENT, Reason.INFRA_RUN}
 
 
-@pytest.fixture(scope="module")
-def mined(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    out = tmp_path_factory.mktemp("demo") / "data"
-    command = [sys.executable, "-m", "stalebench", "mine", "--repo", "demo", "--out", str(out), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    report: dict[str, Any] = json.loads(done.stdout)
-    return out, report
+@pytest.fixture(name="mined")
+def _mined(mined_demo: tuple[Path, dict[str, Any]]) -> tuple[Path, dict[str, Any]]:
+    return mined_demo
 
 
 def rows(out: Path, query: str) -> list[tuple[Any, ...]]:
