@@ -137,8 +137,8 @@ _PATTERNS = View(
     (
         (
             ("test_results",),
-            f"""SELECT subject, test, dataset,
-                 string_agg("column" || '=' || class, ' ' ORDER BY "column") AS pattern
+            f"""SELECT subject, test,
+                 string_agg("column" || '=' || class, ' ' ORDER BY "column") AS pattern, dataset
                FROM (SELECT subject, test, "column", dataset, {_CLASS} AS class
                      FROM test_results WHERE suite = 'gold' AND repeat = 0)
                GROUP BY subject, test, dataset""",  # noqa: S608 - no input
