@@ -85,6 +85,9 @@ class MineReport:
     rejected_by_stage: dict[str, dict[str, int]]
     gold_delta: GoldDelta
     seconds: float
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Valid pairs that a count of `gold_delta` leaves out, if any: uncontrolled, unobservable (they interfere
+    with nobody), clash_unknown (their test patches conflict)."""
     schema_version: int = field(default=SCHEMA_VERSION)
 
 
@@ -225,6 +228,7 @@ def report(out: Path, repo: str, seconds: float) -> MineReport:
         },
         gold_delta=_gold_delta(pairs),
         seconds=round(seconds, 1),
+        left_out=_left_out(pairs),
     )
 
 
@@ -233,8 +237,22 @@ def _counted(rejections: list[Rejection]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def _controlled(pairs: list[Pair]) -> list[Pair]:
+    return [pair for pair in pairs if pair.control == "complete"]
+
+
+def _left_out(pairs: list[Pair]) -> dict[str, int]:
+    controlled = _controlled(pairs)
+    counts = {
+        "uncontrolled": len(pairs) - len(controlled),
+        "unobservable": sum(pair.unobservable is not None for pair in controlled),
+        "clash_unknown": sum(pair.clash is None for pair in controlled),
+    }
+    return {why: count for why, count in counts.items() if count}
+
+
 def _gold_delta(pairs: list[Pair]) -> GoldDelta:
-    controlled = [pair for pair in pairs if pair.control == "complete"]
+    controlled = _controlled(pairs)
     kinds = Counter(clash.kind for pair in controlled for clash in pair.clash or ())
     return GoldDelta(
         pairs=len(controlled),

@@ -75,7 +75,7 @@ class _Taking:
             raise Untakeable(
                 f"the workspace cannot be read: {name}", "a name or a nesting that no git would take"
             ) from error
-        gone = [path for path in self.known if path not in self.seen]
+        gone = [path for path in self.known if path not in self.seen and not self._is_submodule(path)]
         return self.objects.edit(self.base, {**dict.fromkeys(gone), **self.edits})
 
     def _walk(self, prefix: str, *, is_left_out: bool) -> None:
@@ -83,11 +83,9 @@ class _Taking:
         for entry in self._entries(prefix):
             path = prefix + os.fsdecode(entry.name)
             known = self.known.get(path)
-            if known is not None and known.mode == SUBMODULE:
-                self.seen.add(path)  # stays as it is
-            elif entry.name.lower() == b".git":
+            if entry.name.lower() == b".git" or self._is_submodule(path):
                 continue
-            elif entry.is_dir(follow_symlinks=False):
+            if entry.is_dir(follow_symlinks=False):
                 self._folder(entry, path, is_left_out=is_left_out)
             elif known is not None or not (is_left_out or self._is_left_out(entry, path)):
                 self._file(entry, path, known)
@@ -135,11 +133,15 @@ class _Taking:
         if self.bytes > MOST_BYTES:
             raise Untakeable(f"what is new or changed is larger than {MOST_BYTES >> 20} MiB", "data")
 
+    def _is_submodule(self, path: str) -> bool:
+        known = self.known.get(path)
+        return known is not None and known.mode == SUBMODULE
+
     def _check(self, path: str, known: Entry | None, size: int) -> None:
         """Refuse what is too large, unless it was there before and has kept its size."""
         if size <= LARGEST_FILE:
             return
-        if known is None or known.mode == SUBMODULE or len(self.objects.blob(known.id)) != size:
+        if known is None or len(self.objects.blob(known.id)) != size:
             raise Untakeable(f"{path!a} is larger than {LARGEST_FILE >> 20} MiB", "data, or a log")
 
 

@@ -82,7 +82,7 @@ def report(found: MineReport, *, as_json: bool) -> None:
     """The funnel of a whole run, the control, the dataset's path and what to try next."""
     if as_json:
         content = asdict(found)
-        del content["rejected_by_stage"]
+        del content["rejected_by_stage"], content["left_out"]
         document({key: value for key, value in content.items() if key != "schema_version"})
         return
     lines([*columns([*_funnel(found)], right=(1, 2, 3)), "", *_control(found), ""])
@@ -110,6 +110,13 @@ def _rejected(found: MineReport, stage: str) -> int:
     return sum(found.rejected_by_stage.get(stage, {}).values())
 
 
+_LEFT_OUT: Final = {
+    "uncontrolled": "more without a complete control: counted nowhere",
+    "unobservable": "unobservable: not counted in `interfere`",
+    "clash_unknown": "with test patches that conflict: not counted in `clash`",
+}
+
+
 def _control(found: MineReport) -> Iterator[str]:
     """What the human patches of the valid pairs do to each other."""
     gold = found.gold_delta
@@ -117,6 +124,8 @@ def _control(found: MineReport) -> Iterator[str]:
     yield f"human patches of {gold.pairs} pairs: {gold.interfering} interfere, {gold.clashing} clash"
     for kind, number in gold.kinds.items():
         yield f"  {number} {kind}"
+    for why, number in found.left_out.items():
+        yield f"  {number} {_LEFT_OUT[why]}"
 
 
 def stage(out: Path, name: str, *, as_json: bool) -> None:

@@ -1,11 +1,13 @@
-"""From the valid pairs of a dataset to instances; for more than two tasks, groups of pairs on one base.
+"""From the valid pairs of a dataset to instances; for more than two tasks, groups of pulls on one base.
 
-A group of N pulls is an instance if each two of them are a valid pair on the same base commit.
+N pulls are an instance if each of them is valid on the same base commit, as a member of some valid pair. On
+linear history that base is the parent of the oldest, which each of the others shares a file with. Whether all
+of them merge is not known before they are run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -67,15 +69,14 @@ class _Making:
         for pairs in by_base.values():
             yield from self._groups_on(pairs, size)
 
-    def _groups_on(self, pairs: Iterable[Pair], size: int) -> Iterator[Instance]:
-        joined = {frozenset(task.pull for task in pair.tasks): pair for pair in pairs}
-        tasks = {task.pull: task for pair in joined.values() for task in pair.tasks}
+    def _groups_on(self, pairs: Collection[Pair], size: int) -> Iterator[Instance]:
+        tasks = {task.pull: task for pair in pairs for task in pair.tasks}
         by_landing = sorted(tasks.values(), key=lambda task: (self.pulls[task.pull].merged_at, task.pull))
         for group in combinations(by_landing, size):
-            members = [frozenset((one.pull, other.pull)) for one, other in combinations(group, 2)]
-            if all(pair in joined for pair in members):
-                name = "+".join(task.pull for task in reversed(group))
-                yield self._instance(name, [joined[pair] for pair in members], group)
+            members = {task.pull for task in group}
+            among = [pair for pair in pairs if members >= {task.pull for task in pair.tasks}]
+            if among:
+                yield self._instance("+".join(task.pull for task in reversed(group)), among, group)
 
     def _instance(self, name: str, pairs: list[Pair], tasks: tuple[Task, ...]) -> Instance:
         known = [pair.concurrent for pair in pairs]

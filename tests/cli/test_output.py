@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,16 @@ def test_the_funnel_shows_each_stage_with_its_reasons(capsys: pytest.CaptureFixt
         ["1", "codes_conflict"],
         ["validate", "2", "1"],
         ["1", "gold_passes_on_base"],
+    ]
+
+
+def test_what_a_count_leaves_out_stands_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+    output.report(replace(REPORT, left_out={"uncontrolled": 2, "unobservable": 1}), as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("human patches of 1 pairs: 1 interfere, 1 clash")
+    assert lines[at + 2 : at + 4] == [
+        "  2 more without a complete control: counted nowhere",
+        "  1 unobservable: not counted in `interfere`",
     ]
 
 

@@ -55,7 +55,7 @@ def test_reading_takes_back_what_was_written(scratch: Scratch, before: Files, af
     assert read_patch(scratch.objects, patch.before, as_text(scratch.objects, patch)) == patch
 
 
-MOVED = {"old/name.py": TEXT, "link": (LINK, b"old/name.py"), "data": b"\0" * 50, "tool": b"x\n"}
+MOVED: Files = {"old/name.py": TEXT, "link": (LINK, b"old/name.py"), "data": b"\0" * 50, "tool": b"x\n"}
 MOVES: dict[str, tuple[Files, Files]] = {
     "a rename": (MOVED, {**MOVED, "old/name.py": b"", "new/näme b.py": TEXT}),
     "a rename with a change": ({"old.py": TEXT}, {"new.py": TEXT.replace(b"line 3\n", b"three\n")}),

@@ -29,8 +29,10 @@ def objects(tmp_path: Path) -> Objects:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where a checkout may be made."""
-    return tmp_path / "checkout"
+    """An empty folder, for a checkout or to run in."""
+    made = tmp_path / "checkout"
+    made.mkdir()
+    return made
 
 
 @dataclass
