@@ -1,0 +1,39 @@
+"""What an agent is told: the task's text, and under comm a message about the others. Names no gold test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stalebench.compose import Objects, Patch
+from stalebench.grading.records import Assigned
+from stalebench.spec import Spec
+
+_ASKED: Final = """\
+You work in a checkout of the repository {repo}; it is your current folder. Make the change that is described
+below. Edit the source files in place; what you leave there is your answer. You need not write tests: edits to
+test files are set aside. Keep to what is asked, and commit nothing."""
+_INFORMED: Final = """\
+Others have just finished their own changes in this checkout. You work on top of them: read what is there."""
+_COMM: Final = """\
+Others are working on the same repository at this time, on checkouts of their own. Their changes are not in
+your checkout, and will be merged with yours. They say about them:"""
+
+
+def prompt_of(assigned: Assigned, spec: Spec, message: str | None, *, informed: bool) -> str:
+    """The whole prompt of one attempt; `message` stands in it where there is one."""
+    parts = [_ASKED.format(repo=spec.name)]
+    if informed:
+        parts.append(_INFORMED)
+    parts.append(f"# {assigned.title}\n\n{assigned.text}".strip())
+    if message is not None:
+        parts.append(f"{_COMM}\n\n{message}")
+    return "\n\n".join(parts) + "\n"
+
+
+def message_about(objects: Objects, patches: Sequence[Patch]) -> str:
+    """An oracle message about the others' finished changes: made from their patches, so it cannot err."""
+    changed = sorted(
+        {change.path for patch in patches for change in objects.changes(patch.before, patch.after)}
+    )
+    return "\n".join(f"changed: {path}" for path in changed)
