@@ -6,7 +6,7 @@ Runs in a worker. Draws no conclusion of its own: the judge is asked again with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from stalebench.grading.records import (
     Grading,
     Instance,
     SetAside,
+    Status,
     Unobservable,
 )
 from stalebench.grading.trees import Trees
@@ -83,21 +84,28 @@ class ControlJob:
         return self.instance.id
 
 
-def controlled(workspace: Workspace, job: ControlJob) -> tuple[SetAside | None, str]:
-    """Whether gold passes and the empty patch fails: if not, why the instance is set aside, and in words."""
+def controlled(workspace: Workspace, job: ControlJob) -> Instance:
+    """The instance, set aside with its reason where gold does not pass or the empty patch does not fail."""
     filling = _Filling(workspace, FillJob(job.instance, 0, job.attempts, Asked(()), job.folder))
     filling.fill()
-    judge = Judge(job.instance, filling.outcomes())
+    reason, detail = _verdict(Judge(job.instance, filling.outcomes()))
+    if reason is not None:
+        return replace(job.instance, set_aside=reason, detail=detail)
+    by_function = job.instance.by_function or filling.trees.tests_conflict_as_text()
+    return replace(job.instance, by_function=by_function)
+
+
+def _verdict(judge: Judge) -> tuple[SetAside | None, str]:
     try:
         unobservable, _ = judge.observability()
         base = judge.outcomes.columns(["G0"], GOLD)[0]
     except Missing as missing:
-        known = SetAside(missing.reason) if missing.reason in set(SetAside) else SetAside.INFRA
-        return known, f"{missing.column}: {missing.detail}"
-    early = {test for task in job.instance.tasks for test in task.f2p} & passing(base) - judge.quarantined
+        return _NOT_HAD.get(missing.reason, SetAside.INFRA), f"{missing.column}: {missing.detail}"
     if unobservable is not None:
         return _AS_SET_ASIDE[unobservable], _named(judge)
-    return (SetAside.EMPTY_PASSES, ", ".join(sorted(early)[:3])) if early else (None, "")
+    f2p = {test for task in judge.instance.tasks for test in task.f2p}
+    early = sorted(f2p & passing(base) - judge.quarantined)
+    return (SetAside.EMPTY_PASSES, ", ".join(early[:3])) if early else (None, "")
 
 
 _AS_SET_ASIDE = {
@@ -105,6 +113,11 @@ _AS_SET_ASIDE = {
     Unobservable.TESTS_INTERACT: SetAside.TESTS_INTERACT,
     Unobservable.FLAKY: SetAside.FLAKY,
 }
+_NOT_HAD = {
+    "broken_dataset": SetAside.BROKEN_DATASET,
+    Status.CONFLICT: SetAside.TESTS_CONFLICT,
+}
+"""What a column of human patches that cannot be had says of the instance; all else is the machine's fault."""
 
 
 def _named(judge: Judge) -> str:

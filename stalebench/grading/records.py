@@ -67,6 +67,8 @@ class SetAside(StrEnum):
     EMPTY_PASSES = "empty_passes"
     """A fail-to-pass test passes without any patch."""
     TESTS_INTERACT = "tests_interact"
+    TESTS_CONFLICT = "tests_conflict"
+    """Of more than two: the human test patches do not compose."""
     FLAKY = "flaky"
     INFRA = "infra"
     BROKEN_DATASET = "broken_dataset"

@@ -169,8 +169,7 @@ class _Running:
             patches.setdefault(job.instance.id, []).append(result.attempt)
         controls = [ControlJob(one, tuple(patches[one.id]), self.request.out) for one in found]
         self.progress.stage("control", len(controls))
-        verdicts = {job.id: verdict for job, verdict in self._mapped(controlled, controls)}
-        return [replace(one, set_aside=verdicts[one.id][0], detail=verdicts[one.id][1]) for one in found]
+        return [instance for _, instance in self._mapped(controlled, controls)]
 
     # Attempts
 

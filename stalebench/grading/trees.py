@@ -105,6 +105,12 @@ class Trees:
         """The base with all test patches."""
         return self.workspace.with_tests(self.instance.base_tree, *self.human.tests)
 
+    def tests_conflict_as_text(self) -> bool:
+        """Whether the test patches compose only function by function."""
+        return isinstance(
+            compose(self.workspace.objects, self.instance.base_tree, self.human.tests), Conflict
+        )
+
     def solo_codes(self, numbers: Iterable[int]) -> list[Patch]:
         """The solo code patches of these tasks. Raises Missing."""
         return self._solo("C", numbers)
