@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Final
 
 from stalebench.columns import FAILING, GOLD, TOUCHED, Columns, Missing, own
 from stalebench.confirm import unstable
@@ -32,6 +33,9 @@ from stalebench.measures import (
 from stalebench.records import Clash, Suite
 from stalebench.suites import suite
 
+PAIR: Final = 2
+"""The fewest patches that can fail together."""
+
 
 def informed(order: str) -> str:
     """The column of the tree after the last agent, in this order."""
@@ -54,6 +58,7 @@ class Found:
     unsolved: tuple[Tests, ...] | None = None
     repaired_together: Tests | None = None
     vanished: Tests | None = None
+    leave_one_out: tuple[Tests | None, ...] | None = None
     smallest: tuple[int, ...] | None = None
 
 
@@ -129,7 +134,8 @@ class Judge:
             unsolved=self.unsolved(),
             repaired_together=repaired_together(base, alone, merged),
             vanished=vanished(base, alone, merged),
-            smallest=self._smallest(base, alone) if interfering and len(alone) > 2 else None,  # noqa: PLR2004 - a pair
+            leave_one_out=self._leave_one_out(base, alone) if len(alone) > PAIR else None,
+            smallest=self._smallest(base, alone) if interfering and len(alone) > PAIR else None,
         )
 
     def _own_only(self, alone: Sequence[Column], merged: Column) -> Tests:
@@ -140,17 +146,26 @@ class Judge:
         )
         return frozenset().union(*green) - passing(merged)
 
+    def _leave_one_out(self, base: Column, alone: Sequence[Column]) -> tuple[Tests | None, ...]:
+        """Per task, the delta of all others; None where these do not merge, or could not be run."""
+        others = ([other for other in self.numbers if other != number] for number in self.numbers)
+        return tuple(self._delta_of(tasks, base, alone) for tasks in others)
+
     def _smallest(self, base: Column, alone: Sequence[Column]) -> tuple[int, ...]:
         """A smallest subset of the patches that still fails together; the first of its size."""
-        for size in range(2, len(alone)):
+        for size in range(PAIR, len(alone)):
             for tasks in combinations(self.numbers, size):
-                try:
-                    merged = self._columns([subset(tasks)], GOLD)[0]
-                except Missing:  # these do not merge, or could not be run: they show nothing
-                    continue
-                if delta(base, [alone[task - 1] for task in tasks], merged):
+                if self._delta_of(tasks, base, alone):
                     return tasks
         return tuple(self.numbers)
+
+    def _delta_of(self, tasks: Sequence[int], base: Column, alone: Sequence[Column]) -> Tests | None:
+        """What some of the patches come to together."""
+        try:
+            merged = self._columns([subset(tasks)], GOLD)[0]
+        except Missing:
+            return None
+        return delta(base, [alone[task - 1] for task in tasks], merged)
 
     def _clash(self) -> tuple[Clash, ...]:
         """A clash fails merged, so only what does is looked at in the other columns."""

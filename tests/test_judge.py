@@ -250,6 +250,7 @@ def test_of_three_that_interfere_a_smallest_subset_that_still_fails_is_named() -
     )
     found = graded(outcomes, one=THREE)
     assert (found.delta, found.smallest) == ((C,), (2, 3))
+    assert found.leave_one_out == ((C,), (), ())
 
 
 def test_three_that_only_fail_all_together_are_their_own_smallest_subset() -> None:
@@ -262,7 +263,8 @@ def test_three_that_only_fail_all_together_are_their_own_smallest_subset() -> No
         table("S1.3", {A: "P", B: "F", C: "P"}),
         reasons={"S2.3": "merge_conflict"},
     )
-    assert graded(outcomes, one=THREE).smallest == (1, 2, 3)
+    found = graded(outcomes, one=THREE)
+    assert (found.smallest, found.leave_one_out) == ((1, 2, 3), (None, (), ()))
 
 
 def test_what_nobody_ran_is_asked_for_and_what_cannot_be_had_is_said() -> None:

@@ -115,6 +115,7 @@ def _blank(
         unsolved=None,
         repaired_together=None,
         vanished=None,
+        leave_one_out=None,
         smallest=None,
         flaky=_sorted(judge.quarantined),
         cost=None if None in costs else round(sum(cost for cost in costs if cost is not None), 6),
@@ -131,6 +132,7 @@ def _filled(grade: Grade, found: Found) -> Grade:
         unsolved=None if found.unsolved is None else tuple(map(_sorted, found.unsolved)),
         repaired_together=_optional(found.repaired_together),
         vanished=_optional(found.vanished),
+        leave_one_out=None if found.leave_one_out is None else tuple(map(_optional, found.leave_one_out)),
         smallest=found.smallest,
     )
 

@@ -249,6 +249,8 @@ class Grade:
     unsolved: tuple[tuple[str, ...], ...] | None
     repaired_together: tuple[str, ...] | None
     vanished: tuple[str, ...] | None
+    leave_one_out: tuple[tuple[str, ...] | None, ...] | None
+    """For more than two patches: per task, the delta of all others; null where these do not merge."""
     smallest: tuple[int, ...] | None
     """For more than two patches that interfere: the tasks of a smallest subset that still fails together."""
     flaky: tuple[str, ...]

@@ -105,6 +105,7 @@ _GRADES = Table(
         "unsolved": "per task: its gold tests that fail (solo and blind: alone; else: in the final tree)",
         "repaired_together": "blind: tests that pass merged, though nobody promised them",
         "vanished": "blind: promised tests that are absent from the merged tree",
+        "leave_one_out": "more than two tasks: per task, the delta of all others; null where there is none",
         "smallest": "more than two tasks: a smallest subset that still fails together",
         "flaky": "tests that were left out, because they differ between two runs of one tree",
         "cost": "US dollars of the attempts made for this condition alone; null where an agent does not tell",

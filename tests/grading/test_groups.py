@@ -80,6 +80,7 @@ def test_three_patches_of_which_each_two_pass_can_fail_together(
     found = blind(grades)
     assert found.delta == ("tests/test_a.py::test_a", "tests/test_b.py::test_b", "tests/test_c.py::test_c")
     assert found.smallest == (1, 2, 3)
+    assert found.leave_one_out == ((), (), ())
     assert found.solved == (True, True, True)
 
 
@@ -88,6 +89,7 @@ def test_the_smallest_subset_that_fails_together_is_named(graded: tuple[Instance
     found = blind(graded[1])
     assert found.delta == ("tests/test_a.py::test_a",)
     assert found.smallest == (1, 2)
+    assert found.leave_one_out == ((), found.delta, found.delta)
 
 
 @pytest.mark.parametrize("graded", [{"A": 9, "B": 9, "C": 9}], indirect=True)
