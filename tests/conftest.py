@@ -5,12 +5,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""Started in the background of a script, the tests and all that they start would ignore it."""
 
 Mined = tuple[Path, dict[str, Any]]
 
