@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from stalebench.columns import FAILING, GOLD, TOUCHED, Columns, Missing, own
+from stalebench.columns import FAILING, GOLD, TOUCHED, Columns, Missing, Needed, own
 from stalebench.confirm import unstable
 from stalebench.grading.records import Condition, Grading, Instance, Unobservable
 from stalebench.measures import (
@@ -86,17 +86,30 @@ class Judge:
 
     def observability(self) -> tuple[Unobservable | None, tuple[bool, ...]]:
         """Why the instance says nothing, if so; and per task whether its own patch solves it."""
-        graded = self._graded()[1:]
-        written = [self._columns([f"W{number}"], own(number))[0] for number in self.numbers]
-        golds = [self._gold_of(number) for number in self.numbers]
-        as_written = [gold <= passing(column) for gold, column in zip(golds, written, strict=True)]
-        together = [gold <= passing(column) for gold, column in zip(golds, graded, strict=True)]
-        solved = tuple(first and second for first, second in zip(as_written, together, strict=True))
+        each = [self._solves(number) for number in self.numbers]
+        solved = tuple(as_written and together for as_written, together in each)
         if any(not set(task.f2p) - self.quarantined for task in self.instance.tasks):
             return Unobservable.FLAKY, solved
-        if not all(as_written):
+        if not all(as_written for as_written, _ in each):
             return Unobservable.UNSOLVED, solved
-        return (None if all(together) else Unobservable.TESTS_INTERACT), solved
+        return (None if all(solved) else Unobservable.TESTS_INTERACT), solved
+
+    def solved(self) -> tuple[bool | None, ...]:
+        """Per task, whether its own patch solves it; None where that cannot be had."""
+        return tuple(self._solved(number) for number in self.numbers)
+
+    def _solved(self, number: int) -> bool | None:
+        try:
+            return all(self._solves(number))
+        except (Missing, Needed):
+            return None
+
+    def _solves(self, number: int) -> tuple[bool, bool]:
+        """Whether a task's own patch passes its gold tests: as written, and with the combined suite."""
+        written = self._columns([f"W{number}"], own(number))[0]
+        graded = self._columns([self._graded_names()[number]], GOLD)[0]
+        gold = self._gold_of(number)
+        return gold <= passing(written), gold <= passing(graded)
 
     def unsolved(self) -> tuple[Tests, ...]:
         """Per task, its gold tests that its own patch does not make pass."""

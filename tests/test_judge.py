@@ -131,7 +131,8 @@ def test_a_missing_patch_is_neither_success_nor_failure() -> None:
         reasons={"G2": "agent_failed", "W2": "agent_failed", "M": "agent_failed"},
     )
     found = graded(outcomes)
-    assert (found.reason, found.observable, found.solved, found.delta) == ("agent_failed", None, None, None)
+    assert (found.reason, found.observable, found.delta) == ("agent_failed", None, None)
+    assert found.solved == (True, None)
 
 
 def test_the_other_conditions_are_held_to_the_promise_of_the_solo_patches() -> None:
@@ -268,7 +269,8 @@ def test_three_that_only_fail_all_together_are_their_own_smallest_subset() -> No
 
 
 def test_what_nobody_ran_is_asked_for_and_what_cannot_be_had_is_said() -> None:
-    judge = Judge(PAIR, stored(table("G0 G1", {A: "FP"}), reasons={"M": "merge_conflict"}), with_clash=False)
+    outcomes = stored(SOLVED, table("G0 G1", {A: "FP"}), reasons={"M": "merge_conflict"})
+    judge = Judge(PAIR, outcomes, with_clash=False)
     with pytest.raises(Needed) as needed:
         judge.observability()
     assert (needed.value.names, needed.value.selection, needed.value.repeat) == (("G2",), "gold", 0)

@@ -70,7 +70,7 @@ def _grade(
     try:
         unobservable, solved = judge.observability()
     except Missing as missing:
-        return replace(blank, reason=missing.reason, detail=_where(missing))
+        return replace(blank, reason=missing.reason, detail=_where(missing), solved=judge.solved())
     except Needed as needed:
         return replace(blank, reason=INCOMPLETE, detail=f"not run: {', '.join(needed.names)}")
     seen = replace(blank, observable=unobservable is None, unobservable=unobservable, solved=solved)

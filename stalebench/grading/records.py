@@ -227,7 +227,7 @@ class Grade:
     the deltas null, and so does an incomplete one (`missing_patch`, `infra`). `observable` is judged on the
     solo patches. Sets of tests are sorted; `broken_alone` and `unsolved` have one entry a task. `delta` is
     the condition's own: delta_blind for blind, null for solo. `solved` says per task whether its solo patch
-    passes its own gold tests both as written and with the combined suite.
+    passes its own gold tests both as written and with the combined suite; null where that cannot be known.
     """
 
     id: str
@@ -241,7 +241,7 @@ class Grade:
     detail: str
     observable: bool | None
     unobservable: Unobservable | None
-    solved: tuple[bool, ...] | None
+    solved: tuple[bool | None, ...] | None
     delta: tuple[str, ...] | None
     delta_strict: tuple[str, ...] | None
     clash: tuple[Clash, ...] | None
