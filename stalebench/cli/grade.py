@@ -35,11 +35,11 @@ def grade(
 ) -> None:
     """Grade a run again, from what is stored, and print the table per agent and condition."""
     from stalebench import progress  # noqa: PLC0415 - what is slow waits until it is needed
-    from stalebench.cli import graded, output  # noqa: PLC0415
+    from stalebench.cli import graded, grades  # noqa: PLC0415
     from stalebench.grading.grading import write_grades  # noqa: PLC0415
     from stalebench.mine import claimed  # noqa: PLC0415
 
     wanted = graded.gradings(grading)
     with progress.of(quiet=quiet) as told, claimed(run):
         write_grades(run, told, wanted)
-    output.graded(run, wanted, swe_bench, as_json=json)
+    grades.report(run, wanted, swe_bench, as_json=json)

@@ -113,7 +113,7 @@ def run(
     from stalebench import progress  # noqa: PLC0415 - what is slow waits until it is needed
     from stalebench.agents import Budget  # noqa: PLC0415
     from stalebench.agents.options import Options  # noqa: PLC0415
-    from stalebench.cli import graded, requests  # noqa: PLC0415
+    from stalebench.cli import graded, grades, requests  # noqa: PLC0415
     from stalebench.grading import running  # noqa: PLC0415
 
     source, given = graded.source(
@@ -151,4 +151,4 @@ def run(
     )
     with progress.of(quiet=quiet) as told:
         running.run(request, told)
-    graded.report(request.out, as_json=json)
+    grades.report(request.out, as_json=json)

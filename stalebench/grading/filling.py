@@ -169,6 +169,7 @@ class _Filling:
         instance, asked = self.job.instance, self.job.asked
         judge = Judge(instance, outcomes, with_clash=asked.clash)
         yield judge.observability
+        yield judge.unsolved
         if Condition.BLIND in asked.conditions and self.trees.has_test_edits():
             numbers = range(1, len(instance.tasks) + 1)
             names = ["KM", *(f"K{number}" for number in numbers)]

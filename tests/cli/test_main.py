@@ -23,6 +23,8 @@ COMMANDS = (
     "candidates",
     "compose",
     "validate",
+    "run",
+    "grade",
     "query",
     "schema",
     "doctor",
