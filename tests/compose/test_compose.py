@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from stalebench.compose import Clash, Conflict, Patch, Tree, compose
@@ -207,7 +207,9 @@ def test_the_empty_patch_changes_nothing(scratch: Scratch, files: Files) -> None
 
 
 @quickly
-@given(versions())
+@example(three=({"a": b"b\n", "b": b""}, {"a": b"", "d/a": b"b\n"}, {"d/a": b"b\n"}))
+@example(three=({"a": b"b\n", "b": b""}, {"a": b"", "d/a": b""}, {"d/a": b"b\n"}))
+@given(three=versions())
 def test_the_order_of_patches_decides_nothing(scratch: Scratch, three: tuple[Files, Files, Files]) -> None:
     base, one, other = three
     patches = [scratch.patch(base, one), scratch.patch(base, other)]
