@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stalebench.compose import Objects, Patch
+from stalebench.compose import Entry, Objects, Patch
+from stalebench.compose.objects import SUBMODULE
 from stalebench.grading.records import Assigned
+from stalebench.messages import describe, render
 from stalebench.spec import Spec
 
 _ASKED: Final = """\
@@ -33,7 +35,20 @@ def prompt_of(assigned: Assigned, spec: Spec, message: str | None, *, informed: 
 
 def message_about(objects: Objects, patches: Sequence[Patch]) -> str:
     """An oracle message about the others' finished changes: made from their patches, so it cannot err."""
-    changed = sorted(
-        {change.path for patch in patches for change in objects.changes(patch.before, patch.after)}
-    )
-    return "\n".join(f"changed: {path}" for path in changed)
+    return "\n".join(filter(None, (_about(objects, patch) for patch in patches)))
+
+
+def _about(objects: Objects, patch: Patch) -> str:
+    changes = objects.changes(patch.before, patch.after)
+    before: dict[str, bytes | None] = {}
+    after: dict[str, bytes | None] = {}
+    for change in changes:
+        before[change.path] = _content(objects, change.old)
+        after[change.path] = _content(objects, change.new)
+    return render(describe(before, after))
+
+
+def _content(objects: Objects, entry: Entry | None) -> bytes | None:
+    if entry is None:
+        return None
+    return entry.id.encode() if entry.mode == SUBMODULE else objects.blob(entry.id)
