@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from stalebench.grading.report import Difference, Report, Row
     from stalebench.statistics import Interval, Rate
 
-NEXT: Final = "select instance, condition, pattern, test from patterns order by all"
+NEXT: Final = "select subject, pattern, test from patterns order by all"
 """The query that is proposed."""
 HEADLINE: Final = (
     *(
