@@ -62,6 +62,8 @@ class Text:
 
     def longest_common_run(self, start: int, end: int) -> int:
         """At least the length of the longest row of lines from `start` to `end` that all occur twice."""
+        if start == 0 and end == len(self.numbers):
+            return self._longest_run
         first = bisect_left(self._lone_places, start)
         last = bisect_left(self._lone_places, end, first)
         return max(self._runs[first : last + 1])
@@ -77,6 +79,10 @@ class Text:
     @cached_property
     def _lone_places(self) -> list[int]:
         return sorted(self.lone.values())
+
+    @cached_property
+    def _longest_run(self) -> int:
+        return max(self._runs)
 
     @cached_property
     def _runs(self) -> list[int]:

@@ -83,6 +83,8 @@ class Objects:
         self._read_clone = self._repo.odb.read
         self._new: dict[str, tuple[bytes, bytes]] = {EMPTY_TREE: (TREE, b"")}
         self._trees: Recent[str, dict[str, Entry]] = Recent(20_000)
+        self._rows: Recent[str, list[bytes]] = Recent(2_000)
+        """The rows of folders that were edited, for the next edit."""
         self.merger = Merger(self.blob)
         self.applied: dict[tuple[str, str, str], Any] = {}
         """What applying a patch came to, for who applies it again: (tree, before, after)."""
@@ -208,7 +210,7 @@ class Objects:
         """Keep a folder in which only these names differ from another: as a rule, rows are replaced in it."""
         old = self.entries(tree)
         if all(_keeps_its_place(old.get(name), entries.get(name)) for name in names):
-            rows = _ROWS.findall(self._tree_content(tree))
+            rows = list(self._rows_of(tree))
             places = list(entries)
             for name in names & entries.keys():
                 rows[places.index(name)] = _row(name, entries[name])
@@ -217,7 +219,14 @@ class Objects:
             rows = [_row(name, entry) for name, entry in entries.items()]
         made = self._put(TREE, b"".join(rows))
         self._trees[made] = entries
+        self._rows[made] = rows
         return made
+
+    def _rows_of(self, tree: str) -> list[bytes]:
+        rows = self._rows.get(tree)
+        if rows is None:
+            rows = self._rows[tree] = _ROWS.findall(self._tree_content(tree))
+        return rows
 
     def _tree_content(self, tree: str) -> bytes:
         made = self._new.get(tree)
