@@ -80,6 +80,7 @@ def run(request: RunRequest, progress: Progress) -> None:
     """Make all patches, run all columns, and write every table of the run."""
     found = instances(request.data, request.tasks, request.only, request.limit)
     chosen = spec.load(request.data / "spec.toml")
+    tables.refuse_foreign(request.out, chosen.name, request.source.name)
     with claimed(request.out):
         clone = open_clone(_where(request, chosen), request.cache)
         _describe(request, chosen)

@@ -24,6 +24,10 @@ from stalebench.tables.schema import SCHEMA_VERSION
 MARK: Final = "dataset.json"
 
 
+AGENT: Final = "agent"
+"""The parameter that only graded runs have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """What a dataset says of itself."""
@@ -38,7 +42,7 @@ def create(out: Path, repo: str, parameters: Mapping[str, Any]) -> None:
 
     Raises DatasetError where `out` holds something else: nothing that stalebench did not write is touched.
     """
-    refuse_foreign(out, repo)
+    refuse_foreign(out, repo, parameters.get(AGENT))
     content = {
         "schema_version": SCHEMA_VERSION,
         "stalebench": __version__,
@@ -49,10 +53,11 @@ def create(out: Path, repo: str, parameters: Mapping[str, Any]) -> None:
         temporary.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def refuse_foreign(out: Path, repo: str | None = None) -> None:
+def refuse_foreign(out: Path, repo: str | None = None, agent: str | None = None) -> None:
     """See that `out` can be a dataset of this repository (None: of any), and touch nothing.
 
-    Raises DatasetError where it is no folder, holds another dataset, or files that are not a dataset's.
+    With an agent it is one of that agent's graded runs, else one of pairs. Raises DatasetError where it is no
+    folder, holds another dataset, or files that are not a dataset's.
     """
     if out.exists() and not out.is_dir():
         raise DatasetError(f"{out} is no folder", "--out names a file", "name another folder")
@@ -64,12 +69,22 @@ def refuse_foreign(out: Path, repo: str | None = None) -> None:
                 "each repository has a dataset folder of its own",
                 "name another folder, or remove that one",
             )
+        if agent != there.parameters.get(AGENT):
+            raise DatasetError(
+                f"{out} holds {_holding(there.parameters.get(AGENT))}, and is to hold {_holding(agent)}",
+                "each run has a folder of its own, and so have the pairs",
+                "name another folder with --out",
+            )
     elif out.is_dir() and any(not _ours(entry) for entry in out.iterdir()):
         raise DatasetError(
             f"{out} holds files that are not a dataset's",
             "--out names a folder that is used for something else",
             "name a new folder",
         )
+
+
+def _holding(agent: str | None) -> str:
+    return "pairs" if agent is None else f"a run of {agent}"
 
 
 def describe(path: Path) -> Dataset:

@@ -145,6 +145,22 @@ def test_a_dataset_of_pairs_cannot_be_graded_as_it_is(data: Path) -> None:
     assert "not a graded run" in ran.err
 
 
+def test_neither_the_pairs_nor_another_agents_run_are_overwritten(
+    data: Path, graded: tuple[Path, Ran], tmp_path: Path
+) -> None:
+    for out, there in ((data, "pairs"), (graded[0], "a run of gold")):
+        before = (out / "dataset.json").read_bytes()
+        ran = stalebench("run", data, "--agent", "noop", "--out", out)
+        assert (ran.code, ran.out) == (2, "")
+        assert f"{out} holds {there}, and is to hold a run of noop" in ran.err
+        assert (out / "dataset.json").read_bytes() == before
+    ran = stalebench("mine", "--repo", "demo", "--out", graded[0])
+    assert ran.code == 2
+    assert "holds a run of gold, and is to hold pairs" in ran.err
+    (tmp_path / "file").touch()
+    assert "is no folder" in stalebench("run", data, "--out", tmp_path / "file").err
+
+
 def test_without_a_group_of_five_there_is_nothing_to_do(data: Path, tmp_path: Path) -> None:
     ran = stalebench("run", data, "--tasks", "5", "--out", tmp_path / "run")
     assert ran.code == 3
