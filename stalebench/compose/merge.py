@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from stalebench.compose.caches import Recent
-from stalebench.compose.histogram import Hunk, script
+from stalebench.compose.histogram import script
+from stalebench.compose.hunks import Hunk
 from stalebench.compose.lines import Text, Texts
 
 _KEPT: Final = 20_000
