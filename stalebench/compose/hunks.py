@@ -1,4 +1,4 @@
-"""From changed lines to hunks: each group of changed lines slides to where git would put it."""
+"""From changed lines to hunks: each group of changed lines slides to where git would put it.
 
 Follows the compaction of git's xdiff/xdiffi.c decision by decision.
 """
