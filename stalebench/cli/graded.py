@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from stalebench.cli import output
 from stalebench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ def source(
     from stalebench.predictions import predicted  # noqa: PLC0415
 
     found = predicted(predictions, instances(data, tasks))
+    if found.unknown:
+        others = f"{len(found.unknown)} of {found.ids} predictions name no task of {data}"
+        output.remark(f"{others}, as {found.unknown[0]}: left out")
     return FixedPatch(found.name, "given"), found.patches
 
 

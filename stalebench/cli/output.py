@@ -60,6 +60,11 @@ def lines(texts: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
+def remark(text: str) -> None:
+    """Say something on stderr that is no error."""
+    sys.stderr.write(f"stalebench: {text}\n")
+
+
 def ended(problem: StalebenchError | None) -> None:
     """Say on stderr what was found lacking once all was printed, and exit with its code; nothing for None."""
     if problem is not None:

@@ -94,7 +94,7 @@ def test_patches_of_one_run_are_predictions_of_another(
         for made in tables.read(graded[0], "patches", Attempt)
         for pull in [["10", "11"][made.task - 1]]
     ]
-    file.write_text("".join(written("theirs", lines)))
+    file.write_text("".join(written("theirs", [*lines, ("django__django-1", b"")])))
     ran = stalebench(
         "run",
         data,
@@ -108,6 +108,7 @@ def test_patches_of_one_run_are_predictions_of_another(
         "--json",
     )
     found = document(ran)
+    assert f"1 of 3 predictions name no task of {data}, as django__django-1: left out" in ran.err
     assert found["agent"] == "theirs"
     assert found["by_condition"]["blind"]["interfering"]["events"] == 1
 
