@@ -17,6 +17,7 @@ from stalebench.progress import Silent
 from tests.repositories import Builder
 
 GROUP = "3+2+1"
+BOTH = (Condition.SOLO, Condition.BLIND)
 CORE = """\
 A = 1
 #
@@ -44,7 +45,8 @@ def with_test(name: str, limit: int) -> Mapping[str, str]:
 @pytest.fixture(name="graded")
 def _graded(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Instance, list[Grade]]:
     """Three pulls that raise one constant each, and the limit that the tests of each put on the sum."""
-    limits: dict[str, int] = request.param
+    limits: dict[str, int]
+    limits, asked = request.param
     built = Builder(tmp_path / "git")
     core = CORE
     base = {
@@ -60,7 +62,6 @@ def _graded(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Instance, l
     (tmp_path / "small.toml").write_text(spec.to_toml(chosen))
     data, out = tmp_path / "data", tmp_path / "run"
     mine(MineRequest(data, spec_file=tmp_path / "small.toml", repeats=1, engine="serial"), Silent())
-    asked = (Condition.SOLO, Condition.BLIND, Condition.INFORMED)
     run(RunRequest(data, out, GOLD, asked, tasks=3, clash=False, engine="serial"), Silent())
     (instance,) = tables.read(out, "instances", Instance)
     return instance, list(tables.read(out, "grades", Grade))
@@ -71,7 +72,7 @@ def blind(grades: list[Grade]) -> Grade:
     return found
 
 
-@pytest.mark.parametrize("graded", [{"A": 6, "B": 6, "C": 6}], indirect=True)
+@pytest.mark.parametrize("graded", [({"A": 6, "B": 6, "C": 6}, BOTH)], indirect=True)
 def test_three_patches_of_which_each_two_pass_can_fail_together(
     graded: tuple[Instance, list[Grade]],
 ) -> None:
@@ -84,7 +85,7 @@ def test_three_patches_of_which_each_two_pass_can_fail_together(
     assert found.solved == (True, True, True)
 
 
-@pytest.mark.parametrize("graded", [{"A": 5, "B": 9, "C": 9}], indirect=True)
+@pytest.mark.parametrize("graded", [({"A": 5, "B": 9, "C": 9}, BOTH)], indirect=True)
 def test_the_smallest_subset_that_fails_together_is_named(graded: tuple[Instance, list[Grade]]) -> None:
     found = blind(graded[1])
     assert found.delta == ("tests/test_a.py::test_a",)
@@ -92,7 +93,7 @@ def test_the_smallest_subset_that_fails_together_is_named(graded: tuple[Instance
     assert found.leave_one_out == ((), found.delta, found.delta)
 
 
-@pytest.mark.parametrize("graded", [{"A": 9, "B": 9, "C": 9}], indirect=True)
+@pytest.mark.parametrize("graded", [({"A": 9, "B": 9, "C": 9}, (*BOTH, Condition.INFORMED))], indirect=True)
 def test_informed_takes_three_patches_in_both_orders(graded: tuple[Instance, list[Grade]]) -> None:
     _, grades = graded
     informed = {grade.order: grade for grade in grades if grade.condition is Condition.INFORMED}
