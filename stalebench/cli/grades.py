@@ -51,7 +51,7 @@ def report(
     standard, *mistakes = found.by_grading.items()
     output.lines([*_head(found), "", *_table(standard[1])])
     for grading, rows in mistakes:
-        output.lines(["", f"as {grading} would have reported it", "", *_table(rows)])
+        output.lines(["", _mistaken(grading, rows, standard[1]), "", *_table(rows)])
     output.lines(["", *_notes(found, standard[1]), *_next(found)])
 
 
@@ -107,6 +107,17 @@ def _against_blind(row: Row) -> tuple[str, ...]:
     )
 
 
+def _mistaken(grading: Grading, rows: Iterable[Row], right: Iterable[Row]) -> str:
+    """The heading of a known mistake's table: how many more interfere than do."""
+    more = []
+    for wrong, row in zip(rows, right, strict=True):
+        if wrong.interfering is not None and row.interfering is not None:
+            difference = wrong.interfering.events - row.interfering.events
+            more.append(f"{row.condition} {'+' if difference >= 0 else '-'}{_number(abs(difference))}")
+    said = ", ".join(more) or "nothing"
+    return f"as {grading} would have reported it: {said} interfere"
+
+
 def _notes(found: Report, rows: Iterable[Row]) -> Iterator[str]:
     rows = list(rows)
     for row in rows:
@@ -123,6 +134,9 @@ def _notes_on(row: Row) -> Iterator[str]:
     if row.clashing is not None:
         kinds = ", ".join(f"{number} {kind}" for kind, number in row.clash_kinds.items())
         yield f"{row.condition}: {_of(row.clashing)} instances clash" + (f" ({kinds})" if kinds else "")
+        if unknown := row.instances - row.clashing.n:
+            why = "test patches conflict, or no run"
+            yield f"{row.condition}: {unknown} more of which no clash is known: {why}"
     if row.excluded:
         yield f"{row.condition}: left out: {_listed(row.excluded)}"
     if set(row.attempts) - {"patch"}:

@@ -75,8 +75,8 @@ def test_one_document_tells_the_same(graded: tuple[Path, Ran]) -> None:
 
 def test_known_mistakes_are_printed_below(graded: tuple[Path, Ran]) -> None:
     ran = stalebench("grade", graded[0], "--grading", "own-tests-only,keep-test-edits")
-    assert "as own-tests-only would have reported it" in ran.out
-    assert "as keep-test-edits would have reported it" in ran.out
+    assert "as own-tests-only would have reported it: blind +0 interfere" in ran.out
+    assert "as keep-test-edits would have reported it: blind +0 interfere" in ran.out
 
 
 def test_solo_is_also_a_report_of_swe_bench(graded: tuple[Path, Ran], tmp_path: Path) -> None:
