@@ -6,7 +6,6 @@ Keeps nothing in mind and holds no lock; a folder counts as made once it has its
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from stalebench.environments.failures import OutOfReach, explained
 from stalebench.environments.ladder import Plan
 from stalebench.environments.sandboxed import refusal
 from stalebench.errors import EnvironmentBroken, RunBroken
+from stalebench.whole import write_whole
 
 MARK: Final = "complete.json"
 _SHELL: Final = "import os, sys; os.execvp('sh', ['sh', '-ec', sys.argv[1]])"
@@ -110,8 +110,5 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 def write(path: Path, content: Any) -> None:
-    """Write JSON so that the file appears whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    """Write JSON so that the file appears whole or not at all, whoever else writes it."""
+    write_whole(path, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode())

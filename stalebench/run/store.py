@@ -9,9 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +16,7 @@ from typing import Any, Final
 from stalebench.errors import InfraError
 from stalebench.outcomes import Outcome
 from stalebench.records import Run, TestResult
+from stalebench.whole import write_whole
 
 FORMAT: Final = 1
 _log = logging.getLogger("stalebench.run")
@@ -57,29 +55,13 @@ class RunStore:
         """Store a run. Raises InfraError, and leaves nothing behind, if it cannot be written whole."""
         path = self._path(run.tree, run.suite, run.environment, run.version, run.repeat)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, _encoded(run))
+            write_whole(path, _encoded(run))
         except OSError as error:
             raise _unusable(self.folder, error) from error
 
     def _path(self, *name: str | int) -> Path:
         digest = hashlib.sha256(json.dumps(name).encode()).hexdigest()
         return self.folder / digest[:2] / f"{digest[2:40]}.json"
-
-
-def _write(path: Path, data: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            # Without it, a machine that loses power may keep the name and lose the content.
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
-        raise
 
 
 def _encoded(run: Run) -> bytes:
